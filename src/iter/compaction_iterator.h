@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which records of a flush or compaction survive.
+// Decides which records of a flush or compaction are written.
 //
-// Snapshots cut the versions of a key into stripes: versions between which no
-// snapshot lies, so that every reader sees either none of a stripe or its top.
-// One version per stripe survives, merge operands are folded within their
-// stripe, and tombstones survive while there is something left to hide.
+// Snapshots cut the versions of a key into stripes: versions without a snapshot
+// between them, so that every reader sees either none of a stripe or its top.
+// One version per stripe is written, merge operands are folded within their
+// stripe, and tombstones are written while there is something to hide.
 //
-// What lies outside the job shows through two questions. `may_exist_outside`:
-// an older record of the key may remain elsewhere in this table or deeper;
-// then the job's newest record of the key never vanishes without trace: it
-// becomes a deletion at its own sequence. `is_stale`: a newer record exists
-// outside; then nothing of the key is treated as its newest: it is not
-// filtered, not zeroed, and tombstones stay. Stale implies the former.
+// Two callbacks describe records outside the job. `may_exist_outside`: an older
+// record of the key may remain in this table or deeper. Then the job's newest
+// record of the key is never just dropped: it becomes a deletion at its own
+// sequence. `is_stale`: a newer record exists outside. Then no record of the key
+// counts as its newest: it is not filtered, its sequence is not zeroed, and
+// tombstones stay. Stale implies the former.
 //
 // With user-defined timestamps, versions of a key at times from `history_low` on are keys of their own, and
 // their tombstones stay; all older ones together are versions of one key.
 //
-// Range tombstones themselves are the caller's: this class only drops what
+// The caller writes range tombstones: this class only drops the records that
 // they cover within a stripe.
 //
-// Thread safety: none. Invariants: outputs come in internal-key order; of one
-// key at most one stripe's merge operands and one tombstone per stripe are
+// Thread safety: none. Invariants: output is in internal-key order. Of one key
+// at most one stripe's merge operands and one tombstone per stripe are
 // held in memory.
 #pragma once
 
@@ -44,20 +44,20 @@ struct CompactionIteratorOptions {
   RangeTombstoneSet* tombstones = nullptr;  // of the whole job; null: none
   MergeEnv merge;
   const rocksdb::CompactionFilter* filter = nullptr;
-  int level = 0;  // told to the filter
-  // Without `may_exist_outside`: nothing older lies outside the job.
+  int level = 0;  // for the filter
+  // Without `may_exist_outside`: nothing older is outside the job.
   bool bottommost = false;
   // The job rewrites whole tables at the bottom: sequences of values that all
   // readers see may become 0.
   bool allow_zero_sequence = false;
   std::string history_low;  // a timestamp; empty: the comparator has none, or all history stays
-  std::string trim_to;      // a timestamp; what is newer goes. Empty: nothing is trimmed
+  std::string trim_to;      // a timestamp; newer records are dropped. Empty: none are
   std::function<bool(const Slice& user_key)> may_exist_outside;
   std::function<bool(const Slice& user_key)> is_stale;
   // Fetches separated values for filters and merges; null: there are none.
   const ValueResolver* values = nullptr;
-  // A record that names a separated value is not written again. `superseded`: a newer record of the
-  // key hides it. May be null.
+  // Called for a record with a separated value that is not written again. `superseded`: a newer record of
+  // the key hides it. May be null.
   std::function<void(const Slice& user_key, const Slice& ref, bool superseded)> dropped_value;
   // A SingleDelete that meets a Deletion is Corruption, as in RocksDB.
   bool enforce_single_delete_contracts = false;
@@ -103,8 +103,8 @@ class CompactionIterator {
   Slice user_key() const { return ExtractUserKey(key_); }
   // A newer record of the key exists outside the job.
   bool stale() const { return out_stale_; }
-  // Made of records that hide nothing by themselves (merges, what range deletions cover), it hides what is older of
-  // the key, outside of the job, too.
+  // The record is made of records that hide nothing by themselves (merges, records that range deletions cover),
+  // and hides older records of the key, also outside of the job.
   bool made() const { return out_made_; }
 
   Status status() const { return status_; }
@@ -121,8 +121,8 @@ class CompactionIterator {
   struct Pending {
     SequenceNumber sequence;
     ValueType type;
-    bool counted;           // a tombstone of the input or the filter's, no stand-in made here
-    bool for_outside_only;  // the stripes below need no hiding by it
+    bool counted;           // a tombstone of the input or the filter's, not one made here
+    bool for_outside_only;  // it hides nothing in the stripes below
     bool for_conflicts;     // kept in any case
     std::string timestamp = {};  // empty without timestamps
   };
@@ -132,7 +132,7 @@ class CompactionIterator {
   };
 
   void Advance();
-  enum class Fate : uint8_t { kWritten, kHidden, kDropped };  // of the record that is left behind
+  enum class Fate : uint8_t { kWritten, kHidden, kDropped };  // of the record that was passed
   void StepInput(Fate fate);
   bool FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value);
   void AddPending(const ParsedInternalKey& version, Pending tombstone);
@@ -187,7 +187,7 @@ class CompactionIterator {
   // The key being worked on.
   bool in_key_ = false;
   std::string user_key_;  // of its first version
-  bool keeps_history_ = false;  // it is one at a time that is not below history_low
+  bool keeps_history_ = false;  // its time is not below history_low
   bool first_version_ = false;  // no version of it was seen yet
   bool have_stripe_ = false;
   size_t stripe_ = 0;            // of the last version
@@ -197,7 +197,7 @@ class CompactionIterator {
   Answer outside_ = Answer::kUnknown;
   Answer stale_ = Answer::kUnknown;
 
-  // The filter's last answer.
+  // The filter's last decision.
   std::string filter_value_;
   std::string filter_skip_;
   // It asked to remove all keys before skip_until_.
@@ -205,7 +205,7 @@ class CompactionIterator {
   bool skipping_ = false;
   bool skip_key_ = false;  // the present key is among them
 
-  // Output. Records that own their bytes go before the live one, whose value
+  // Output. Records that own their bytes precede the live one, whose value
   // is the input's: the input has not moved past it.
   std::deque<Record> queue_;
   bool live_ready_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one point read while it goes down memtables and tables.
+// The state of one point read on its way through memtables and tables.
 #pragma once
 
 #include <string>
@@ -33,21 +33,21 @@ class GetContext {
   SequenceNumber snapshot() const { return snapshot_; }
   State state() const { return state_; }
   rocksdb::PinnableSlice* value() const { return value_; }
-  // What went wrong with a deferred value.
+  // The error of a deferred value.
   void Fail(Status s) { error_ = std::move(s); }
   bool done() const { return state_ == State::kFound || state_ == State::kDeleted; }
 
-  // A source tells of a range tombstone over the key before it feeds versions
+  // A source adds a range tombstone over the key before it feeds versions
   // that the tombstone may cover.
   void AddCoveringTombstone(SequenceNumber seq) {
     if (seq > covering_ && !ignore_tombstones_) covering_ = seq;
   }
-  // ReadOptions::ignore_range_deletions: those that sources tell of do not count.
+  // ReadOptions::ignore_range_deletions: those that sources add do not count.
   void IgnoreTombstones(bool ignore) { ignore_tombstones_ = ignore; }
   SequenceNumber covering_tombstone() const { return covering_; }
 
-  // Takes a version. Returns true if older versions are still wanted. `pin`
-  // (may be null) is taken over when the value is kept without a copy; a null
+  // Takes a version. Returns true if older versions are needed. Moves `pin` (may
+  // be null) if the value is kept without a copy; a null
   // pin means copy.
   bool Add(SequenceNumber seq, ValueType type, const Slice& value, rocksdb::Cleanable* pin);
 
@@ -55,16 +55,16 @@ class GetContext {
   // error of the merge operator.
   Status Finish();
 
-  // What the merge operator may log to and count in; either may be null.
+  // The log and statistics of the merge operator; either may be null.
   void SetMergeSinks(rocksdb::Logger* logger, rocksdb::Statistics* statistics) {
     logger_ = logger;
     statistics_ = statistics;
   }
 
-  // A separated value that is the result as it is, is not fetched: *ref receives its reference, and the
-  // caller sees to the value. Null: it is fetched.
+  // A separated value that is the result is not fetched: *ref receives its reference, and the caller
+  // fetches it. Null: it is fetched.
   void DeferSeparated(std::string* ref) { deferred_ = ref; }
-  // Of the source that feeds versions next, as long as it does; null: it has no separated values.
+  // Of the source that feeds versions next; null: it has no separated values.
   void SetValues(const ValueResolver* values) { values_ = values; }
 
   // GetEntity: `value` receives an entity as it is stored, and found_entity() says so. Otherwise it

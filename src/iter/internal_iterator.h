@@ -17,8 +17,8 @@ class ReadBatch;
 // Walks internal keys in internal-key order.
 //
 // key() and value() stay valid until the iterator moves or is destroyed.
-// After an error Valid() is false and status() is not OK; an iterator that
-// merely ran off its end has an OK status. Not thread safe.
+// After an error Valid() is false and status() is not OK; an iterator at its
+// end has an OK status. Not thread safe.
 class InternalIterator {
  public:
   InternalIterator() = default;
@@ -32,22 +32,22 @@ class InternalIterator {
   virtual void SeekForPrev(const Slice& internal_key) = 0;  // last entry <= target
   virtual void Next() = 0;                                  // requires Valid()
   virtual void Prev() = 0;                                  // requires Valid()
-  // Next(), and whether there is an entry: *key is its key then.
+  // Next(). True if there is an entry: *key is its key.
   virtual bool NextKey(Slice* key) {
     Next();
     if (!Valid()) return false;
     *key = this->key();
     return true;
   }
-  // Entries before `target` (an internal key) of a sequence below `seq` are of
-  // no interest, because a range tombstone covers them: may move forward over
-  // any of them, but over nothing else. Requires Valid() and a forward walk.
+  // A range tombstone covers entries before `target` (an internal key) with a
+  // sequence below `seq`: the iterator may move forward over any of them, but over
+  // nothing else. Requires Valid() and a forward walk.
   virtual void SkipCovered(const Slice& /*target*/, uint64_t /*seq*/) {}
-  // PrepareSeek with the same key comes next: prefetches what it will look at.
+  // PrepareSeek with the same key follows: prefetches what it will read.
   virtual void PrefetchSeek(const Slice* /*internal_key*/) {}
-  // Seek(*internal_key) comes next, or SeekToFirst() if it is null: begins the
-  // reads of files that it would wait for. They are added to `batch`, which the
-  // caller waits for in between.
+  // Seek(*internal_key) follows, or SeekToFirst() if it is null: adds the reads of
+  // files that it would wait for to `batch`. The caller waits for the batch in
+  // between.
   virtual void PrepareSeek(const Slice* /*internal_key*/, ReadBatch* /*batch*/) {}
   virtual Slice key() const = 0;
   virtual Slice value() const = 0;

@@ -9,9 +9,9 @@
 namespace compassdb {
 
 // Merges children into one sequence in internal-key order. Entries that are
-// equal in different children come out once per child, lower index first
-// (going forward). An error of any child makes the whole invalid, so that
-// records behind it are never mistaken for absent. `cmp` outlives the result.
+// equal in different children appear once per child, lower index first
+// (moving forward). An error of any child makes the whole invalid, so that
+// records after it never count as absent. `cmp` outlives the result.
 InternalIteratorPtr NewMergingIterator(const InternalKeyComparator* cmp,
                                        std::vector<InternalIteratorPtr> children);
 

@@ -8,9 +8,9 @@
 
 namespace compassdb {
 
-// What iterators without total order see of RocksDB's memtables that hash by prefix: a seek shows the
-// keys with the prefix of its target alone, there is no first and no last key, and SeekForPrev finds
-// nothing from behind the last key of a prefix. A target without a
+// Behaves like iterators without total order on RocksDB's memtables that hash by prefix: a seek shows
+// only the keys with the prefix of its target, there is no first and no last key, and SeekForPrev finds
+// nothing after the last key of a prefix. A target without a
 // prefix (outside of the extractor's domain) shows all keys. Not thread safe.
 InternalIteratorPtr NewPrefixBucketIterator(
     InternalIteratorPtr all, std::shared_ptr<const rocksdb::SliceTransform> extractor,

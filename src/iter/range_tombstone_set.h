@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range tombstones of several sources, asked as one.
+// The range tombstones of several sources, as one set.
 //
-// Thread safety: none, a question moves the cache; copies share the lists.
+// Thread safety: none, a lookup moves the cache; copies share the lists.
 // Invariants: [lo_, hi_) is an interval of user keys in which no list has a
 // fragment's boundary, so that every key in it has the same tombstones over it, `covering_`; with
 // user-defined timestamps each covers the versions up to its own time.
@@ -33,14 +33,14 @@ class RangeTombstoneSet {
   bool empty() const { return cursors_.empty(); }
 
   // The highest sequence <= snapshot of a tombstone that covers user_key; 0 if
-  // none. Cheap while the keys asked for walk in one direction.
+  // none. Cheap while keys move in one direction.
   SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot);
-  // As above, and where the covering stretch of that tombstone ends (points
-  // into a list); `end` is untouched if none covers the key.
+  // As above, and the end of that tombstone's covering fragment (points into a
+  // list); `end` is unchanged if none covers the key.
   SequenceNumber MaxCovering(const Slice& user_key, SequenceNumber snapshot, Slice* end);
-  // The tombstone with that sequence; null if none covers the key. Valid until the next question.
+  // The tombstone with that sequence; null if none covers the key. Valid until the next lookup.
   const Covering* Newest(const Slice& user_key, SequenceNumber snapshot);
-  // The smallest covering sequence, at whatever time; 0 if no tombstone covers the key.
+  // The smallest covering sequence, at any time; 0 if no tombstone covers the key.
   SequenceNumber MinCovering(const Slice& user_key);
   bool Covers(const Slice& user_key, SequenceNumber seq, SequenceNumber snapshot) {
     return MaxCovering(user_key, snapshot) > seq;
@@ -51,7 +51,7 @@ class RangeTombstoneSet {
  private:
   struct Cursor {
     const std::vector<RangeTombstoneList::Fragment>* fragments;
-    size_t position;  // the first fragment that ends after the last key asked for
+    size_t position;  // the first fragment that ends after the last looked up key
   };
   bool Counts(const Covering& tombstone) const;
   // Its time is not below the key's.

@@ -14,30 +14,30 @@ namespace compassdb {
 class ValueResolver {
  public:
   virtual ~ValueResolver() = default;
-  // Into *value, pinned where that spares a copy. NotFound if no such value is there: in a state that a
-  // read pins this is damage, but a compaction may read records whose values were collected, as newer
-  // records elsewhere hide them.
+  // Into *value, pinned if that saves a copy. NotFound if there is no such value. In a state that a read
+  // pins this is damage. But a compaction may read records whose values were collected, because newer
+  // records hide them.
   virtual rocksdb::Status Resolve(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
                                   rocksdb::PinnableSlice* value) const = 0;
-  // The same, with what the value is. In a store that changes in place it may be newer than the record that
-  // names it, and may be gone, without being damaged.
+  // The same, with the kind of the value. In a store that changes in place it may be newer than the record
+  // that names it, and may be missing, without damage.
   struct Version {
     bool entity = false;    // *value is an entity as it is stored
-    bool gone = false;      // there is none; *value was not touched
-    uint64_t sequence = 0;  // 0: not newer than the record; else what is not newer is merged into it
+    bool gone = false;      // there is none; *value is unchanged
+    uint64_t sequence = 0;  // 0: not newer than the record; else operands that are not newer are merged into it
   };
   virtual rocksdb::Status ResolveVersion(const rocksdb::Slice& user_key, const rocksdb::Slice& ref,
                                          rocksdb::PinnableSlice* value, Version* /*version*/) const {
     return Resolve(user_key, ref, value);
   }
-  // Resolve will be asked for these next, in about this order: they may be read together. Of resolvers
-  // that one iterator has for itself; errors show at Resolve. What the slices point to stays until the second
-  // next call. Without `keep` the walk is long, and caches are spared.
+  // Resolve will be called for these next, in about this order: they may be read together. Only for resolvers
+  // of one iterator; Resolve returns errors. The slices must stay valid until the second next call. Without
+  // `keep` the walk is long, and nothing is added to caches.
   struct Coming {
     rocksdb::Slice user_key;
     rocksdb::Slice ref;
   };
-  // Reads go on while those of the call before are asked for; else these are forgotten.
+  // Reads of this call continue while those of the call before are resolved; otherwise they are dropped.
   virtual bool overlaps() const { return false; }
   virtual void ReadAhead(std::span<const Coming> /*coming*/, bool /*keep*/) {}
 };

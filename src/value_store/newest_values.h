@@ -9,10 +9,10 @@
 
 namespace compassdb {
 
-// A family's separated values as they are at each moment. A job that runs for long asks here for each value, instead
-// of pinning a version: the runs that collections replace meanwhile would take space until it ends.
+// A family's present separated values. A long job gets each value from here, instead of pinning a version: replaced
+// runs would take space until it ends.
 //
-// Thread safety: all methods. What Get returns stays as long as it is held.
+// Thread safety: all methods. A result of Get is valid while it is held.
 class NewestValues {
  public:
   explicit NewestValues(std::shared_ptr<const ValueVersion> version) : version_(std::move(version)) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the values of a run lie, in memory: made of the run's places section (value_format.h), which is checked once.
-// Numbers are kept as differences, sizes as what they are above the least of them in as many bits as that takes: none
-// where all are alike. About 1.5 bytes per value then, where values were written one after the other.
+// The places of a run's values, in memory: made from the run's places section (value_format.h), which is checked once.
+// Numbers are stored as differences, sizes as their difference to the least one, in as few bits as possible: none if
+// all are equal. That is about 1.5 bytes per value if values were written one after the other.
 //
 // Thread safety: immutable.
 #pragma once
@@ -23,7 +23,7 @@ struct ValuePlace {
 
 class PlaceIndex {
  public:
-  // `section` is without its checksum. Null where it is malformed: it lists other than `values`
+  // `section` is without its checksum. Null if it is malformed: it lists other than `values`
   // records, their numbers do not ascend, they take more than `records_bytes`, or it would take 4 GiB.
   static std::unique_ptr<PlaceIndex> Make(const rocksdb::Slice& section, uint64_t values, uint64_t records_bytes);
   bool Find(uint64_t number, ValuePlace* place) const;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often keys were updated of late, about: which values are hot (HashKV 3.4, where one bit says whether a
-// key was updated since it was inserted; a count tells a key that is updated all the time from one that
-// happened to be).
+// Estimates how often keys were updated recently: which values are hot. (HashKV 3.4 has one bit: the key
+// was updated since its insertion. A count distinguishes keys that are updated often from keys that
+// were updated once.)
 //
-// A byte per slot of hashes, half as many slots as keys at least; a slot is shared by the keys that fall into it. When
-// there were as many updates as there are slots, all counts are halved, and the count from which on a slot is hot is
-// set anew, so that about one in kHotShare is. Nothing is kept over a close.
+// A byte per slot of hashes, at least half as many slots as keys; keys with one slot share it. After as many updates
+// as there are slots, all counts are halved, and the count from which on a slot is hot is computed again, so that
+// about one in kHotShare is. Nothing is kept over a close.
 //
 // Thread safety: all methods.
 #pragma once
@@ -31,7 +31,7 @@ class UpdateCounts {
   UpdateCounts(const UpdateCounts&) = delete;
   UpdateCounts& operator=(const UpdateCounts&) = delete;
 
-  // Makes room for about so many keys. Counts stay.
+  // Resizes for about this many keys. Counts stay.
   void Reserve(uint64_t keys);
   // An update of a key with this hash (KeyHash::h1). Nothing happens before Reserve.
   void Add(uint64_t h1);
@@ -54,8 +54,8 @@ class UpdateCounts {
   static std::unique_ptr<Table> Grown(const Table* old, uint64_t slots);
 
   const std::shared_ptr<CacheCharge> charge_;
-  std::atomic<Table*> current_{nullptr};  // owned; readers look at it under an EpochGuard
-  mutable Mutex mu_;                      // for who changes it
+  std::atomic<Table*> current_{nullptr};  // owned; readers use it under an EpochGuard
+  mutable Mutex mu_;                      // for changes of it
   RetireList retired_ GUARDED_BY(mu_);
 };
 

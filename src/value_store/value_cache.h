@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separated values in a cache: by their numbers, so that garbage collection takes none of them out.
+// Separated values in a cache, by their numbers: a collection does not invalidate them.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace compassdb {
 
-// The context has a cache. False if the value is not there; else *value is pinned to it.
+// The context has a cache. False if the value is not in it; else *value is pinned to it.
 bool FindCachedValue(const ValueContext& context, uint64_t number, rocksdb::PinnableSlice* value);
-// Puts a copy there; it is no error if there is no room.
+// Adds a copy; it is no error if there is no space.
 void KeepValue(const ValueContext& context, uint64_t number, const Slice& value);
 // For ValueContext::cache_space: differs between all databases and families of a process.
 uint64_t NewValueCacheSpace();

@@ -5,15 +5,15 @@
 //   record  := checksum:u32 compression:u8 key_size:varint32 number:varint64 key stored_value
 //   keys    := values:varint64 superseded:varint64 dead:varint64 value* notice* death* checksum:u32
 //   value   := h1:u64 h2:u32 sequence:varint64 number_delta:varint64 record_size:varint32
-//   notice  := h1:u64 h2:u32 sequence:varint64           what the key had before is superseded
+//   notice  := h1:u64 h2:u32 sequence:varint64           older values of the key are superseded
 //   death   := number_delta:varint64                     no table names that value any more
 //   places  := values:u32 samples:u32 sample* entry* checksum:u32
 //   sample  := number:u64 record_offset:u32 entry_offset:u32     of every 32nd value
 //   entry   := number_delta:varint64 record_size:varint32        the delta of a sampled value is left out
 //   footer  := magic:u64 keys_size:u64 places_size:u64 checksum:u32
 //
-// The context of each checksum is the file id and the place in the file, so that a run, or a record of it,
-// that lies elsewhere does not verify. Values stand in the order of their numbers.
+// The context of each checksum is the file id and the place in the file, so a run or record in another
+// place does not verify. Values are in the order of their numbers.
 #pragma once
 
 #include <cstdint>

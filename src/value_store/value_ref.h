@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a record of type kTypeBlobIndex has for a value: the name of a value that lies in the value store.
+// The value of a record of type kTypeBlobIndex: the name of a value in the value store.
 //
 //   ref := version:u8 (1) number:varint64 size:varint32
 //
@@ -31,7 +31,7 @@ struct ValueRef {
   }
 };
 
-// Of the value that these bytes name; 0 if they name none.
+// The size of the value that these bytes name; 0 if they name none.
 inline uint32_t ReferredSize(const Slice& ref) {
   ValueRef parsed;
   return parsed.Parse(ref) ? parsed.size : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of the value store, open for reading.
 //
-// Where its values lie is loaded at the first use: it stays in memory, or with `paged` is an entry of the
-// block cache. Thread safe. The extent goes back to the ledger with the last reference to a run that was
-// marked obsolete.
+// The places of its values are loaded at the first use: they are resident, or with `paged` an entry of the
+// block cache. Thread safe. The last reference to a run that was marked obsolete returns the extent to the
+// ledger.
 #pragma once
 
 #include <array>
@@ -32,20 +32,20 @@ struct ValueContext {
   ExtentLedger* ledger = nullptr;
   bool paged = false;                     // places are in the block cache
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
-  bool own_cache = false;                 // it is for values alone, or was named for them (blob_cache)
+  bool own_cache = false;                 // it is for values alone (blob_cache)
   uint64_t cache_space = 0;               // NewValueCacheSpace()
-  bool separates = false;                 // new values are kept apart
-  // Those that are held, ascending; null: there are none, ever.
+  bool separates = false;                 // new values are separated
+  // The live snapshots, ascending; null: there are never any.
   std::function<std::vector<SequenceNumber>()> snapshots;
-  std::shared_ptr<UpdateCounts> updates;  // of its keys; null: nobody wants to know
+  std::shared_ptr<UpdateCounts> updates;  // of its keys; null: not counted
   // Of what is in memory beside the pages of a family with paged places: null elsewhere.
   std::shared_ptr<CacheCharge> charge;
-  // Of runs that were replaced and have users still, which keep them on disk.
+  // Of replaced runs that still have users, which keep them on disk.
   mutable std::atomic<uint64_t> held_bytes{0};
-  // Of runs that jobs write, until their edits are in force.
+  // Of runs that jobs write, until their edits are installed.
   const std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
-  // Bytes of values that a notice ended, on average of those that were counted of late.
+  // Bytes of values that a notice ended, on average of recently counted ones.
   static constexpr uint64_t kUnknown = UINT64_MAX;
   mutable std::atomic<uint64_t> notice_worth{kUnknown};
   // Not in each run: there may be one for every few dozen values. A run's places are loaded under one of load_mu.
@@ -72,15 +72,15 @@ class ValueRun {
   bool MayHold(uint64_t number) const {
     return meta_.num_values > 0 && number >= meta_.min_number && number <= meta_.max_number;
   }
-  // Loads where its values lie, as their first use would.
+  // Loads the places of its values, as the first use would.
   Status Load() const;
-  // The same of several, with their reads overlapped. What cannot be loaded shows at its use.
+  // The same of several, with overlapped reads. Errors of loading are returned at the use.
   static void LoadTogether(std::vector<const ValueRun*> runs);
   // *found: whether the value is here. Incomplete if it is not in memory and `cache_only`.
   Status Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const;
-  // The whole record, checked. It lies in *room or where the file system has it.
+  // The whole record, checked. It is in *room or in memory of the file system.
   Status ReadRecord(const ValuePlace& place, bool verify_checksum, std::string* room, Slice* record) const;
-  // For reads of the caller's: the file, and whether what was read is the whole record.
+  // For reads of the caller: the file, and a check that the read bytes are the whole record.
   Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
   Status CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const;
   // The key table.
@@ -93,11 +93,11 @@ class ValueRun {
   // Reads and checks everything.
   Status Verify() const;
 
-  // What is known of the group's garbage: what the manifest says, until somebody counts.
+  // The known garbage of the group: the manifest's, until a job counts.
   ValueHints hints() const;
   void SetHints(const ValueHints& hints);
   void ResetHints();
-  // What its records may have ended was looked up. Others may have, by so many records.
+  // Its records were counted. This many records of others may have ended values.
   bool counted() const { return counted_.load(std::memory_order_relaxed); }
   void SetCounted() { counted_.store(true, std::memory_order_relaxed); }
   uint64_t events() const {
@@ -111,18 +111,18 @@ class ValueRun {
   }
 
  private:
-  struct HeldPlaces;  // while it lives, they stay
+  struct HeldPlaces;  // while it exists, they stay in memory
   Status Hold(bool cache_only, HeldPlaces* held) const;
   Status LoadPlaces(std::unique_ptr<PlaceIndex>* places) const;
   Status MakePlaces(const Slice& section, std::unique_ptr<PlaceIndex>* places) const;
-  // Into the block cache; null: this has no room for them.
+  // Into the block cache; null: there is no space for them.
   void InsertPaged(std::unique_ptr<PlaceIndex> places, HeldPlaces* held) const;
   void Publish(std::unique_ptr<PlaceIndex> places) const;  // that stay; under their load_mu
   uint64_t places_offset() const { return meta_.records_bytes + meta_.keys_bytes; }
   Status Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const;
   Status ReadSection(uint64_t offset, uint64_t n, const char* what, std::string* room,
                      Slice* bytes) const;
-  Status CheckSection(uint64_t offset, const char* what, Slice* bytes) const;  // and cuts its checksum off
+  Status CheckSection(uint64_t offset, const char* what, Slice* bytes) const;  // and removes its checksum
   Status CheckRecord(const ValuePlace& place, const Slice& record) const;
   Status Corruption(const std::string& what) const;
 

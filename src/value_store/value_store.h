@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a family keeps beside its tables (HashKV, and beyond; docs/design/values.md).
+// A family's separated values (HashKV, with changes; docs/design/values.md).
 //
 // Thread safety: methods marked [mutex] run under the database mutex, which guards the fields; the
 // others are for recovery's one thread, or touch nothing that changes.
@@ -23,7 +23,7 @@
 
 namespace compassdb {
 
-// Of new runs: so that groups hold about what they are to hold.
+// Of new runs: so that groups have about their target size.
 uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options);
 
 class ValueStore {
@@ -44,24 +44,24 @@ class ValueStore {
   void Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared);
   // [mutex]
   std::shared_ptr<const ValueVersion> version() const { return version_; }
-  // For jobs: whoever holds it pins no run.
+  // For jobs: holding it pins no run.
   std::shared_ptr<const NewestValues> newest() const { return newest_; }
   void Snapshot(VersionEdit* edit) const;
   void MarkDropped();
 
-  // [mutex] What is to be collected, marked busy until Release; none if nothing is.
+  // [mutex] The group to be collected, marked busy until Release; none if there is none.
   std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
-  // [mutex] Of which it is to be counted what garbage it has, marked busy likewise. After each flush a few are
-  // looked at; where the estimates were wrong, the others are, too.
+  // [mutex] The group whose garbage is to be counted, marked busy likewise. After each flush a few are counted;
+  // if their estimates were wrong, the others too.
   std::optional<ValueGroup> PickGroupToCount();
-  // [mutex] Whose small runs are to become one, marked busy likewise.
+  // [mutex] The group whose small runs are to be merged, marked busy likewise.
   std::optional<ValueGroup> PickGroupToMerge();
   // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage and a run up
   // to that id, marked busy; *from is then behind it. None, and *wait, if it is busy.
   std::optional<ValueGroup> PickFrom(uint64_t* from, uint64_t old_until, bool* wait);
-  // [mutex] What was counted, of each run.
+  // [mutex] The counted garbage of each run.
   void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
-  // [mutex] Runs of a group that was collected: what those that stay say is right again with what was written.
+  // [mutex] Runs of a collected group: the hints of those that stay are right again with the written ones.
   void Collected(const std::vector<ValueRunRef>& runs);
   // [mutex] What PickGroup, and PickGroupToCount or PickGroupToMerge, would find.
   bool HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const;
@@ -74,10 +74,10 @@ class ValueStore {
   // Until that flush is written, collections make room for it.
   bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds);
 
-  // [mutex] What flushes may bring at a time so that the bound can be kept.
+  // [mutex] How much flushes may add at a time so that the bound can be kept.
   ValueRoom FlushRoom(const ValueOptions& options) const;
 
-  // [mutex] A job that may bring values of records that were flushed before it began.
+  // [mutex] A job that may add values of records that were flushed before it began.
   using LateJob = std::multiset<SequenceNumber>::iterator;
   LateJob BeginLateJob() { return late_jobs_.insert(flushed_through_); }
   void EndLateJob(LateJob job) { late_jobs_.erase(job); }
@@ -112,7 +112,7 @@ class ValueStore {
   SequenceNumber flushed_through_ = 0;
   uint64_t written_at_ = 0;  // seconds since 1970
   uint32_t counts_due_ = 0;  // groups to be counted
-  uint64_t incoming_bytes_ = 0;  // of a flush that is about to come
+  uint64_t incoming_bytes_ = 0;  // of the next flush
   Random random_;
 };
 

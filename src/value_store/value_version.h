@@ -28,7 +28,7 @@ struct ValueRequest {
   Status status;
 };
 
-// What it costs in memory counts beside what it holds.
+// Its own memory counts in addition to the runs'.
 inline bool IsSmallRun(const ValueRunMeta& run) { return run.extent.length < (32 << 10); }
 
 class ValueVersion {
@@ -54,38 +54,38 @@ class ValueVersion {
   // Tables may name values.
   bool expected() const { return context_->separates || !runs_.empty(); }
 
-  // Whether values have a cache that was named for them; else they are guests in the block cache.
+  // Whether values have a cache of their own; otherwise they use the block cache.
   // Into the cache of values, if there is one.
   void Keep(const Slice& ref, const Slice& value) const;
   bool has_own_cache() const { return context_->own_cache; }
   // Read for each, with their reads overlapped (env/read_batch.h).
   void ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const;
 
-  // A set of runs that no other run shares a key with: what a garbage collection takes.
+  // A set of runs that shares no key with other runs: the unit of collection.
   struct Group {
     ValueGroup group;
     uint64_t bytes = 0;
     uint64_t values = 0;
     uint64_t dead_bytes = 0;  // about; at most `bytes`
     uint64_t newest = 0;      // creation time of the newest run, seconds since 1970
-    uint64_t pinned_bytes = 0;  // about; of `bytes`, what only snapshots see that are held now
-    uint64_t events = 0;  // records that may have ended values, which nobody looked up
+    uint64_t pinned_bytes = 0;  // estimated; of `bytes`, those that only live snapshots see
+    uint64_t events = 0;  // records that may have ended values and are not counted
     uint64_t small_runs = 0;
     uint64_t oldest_run = UINT64_MAX;  // id
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
-  // Of each run: its group's garbage, shared out by size, as it is not known where in the group it lies.
+  // Of each run: its group's garbage, shared by size, because its place in the group is not known.
   std::vector<uint64_t> DeadBytes() const;
   ValueStats Stats() const;
   // The id of the youngest run in the files that were written first, as many as begin within that share of all
   // bytes; of 1 or more: no run is younger; of 0: none is old.
   uint64_t OldUntil(double share) const;
   uint64_t total_bytes() const { return total_bytes_; }
-  // Garbage, about, with what snapshots may still see of it.
+  // Estimated garbage, including what snapshots may still see.
   uint64_t superseded_bytes() const { return superseded_bytes_; }
   uint64_t most_small_runs() const { return most_small_runs_; }  // of one group
-  // What a notice is taken to end, in bytes, and what a count found that `notices` of them ended.
+  // The bytes that a notice ends, estimated, and the counted bytes that `notices` of them ended.
   uint64_t NoticeWorth() const;
   void LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const;
   size_t MemoryBytes() const;  // with the runs', without their places
@@ -98,7 +98,7 @@ class ValueVersion {
   // NotFound if the value is in no run. With `cache_only` Incomplete, and *run is the first one whose places must be
   // loaded to tell.
   Status Find(const KeyHash& hash, uint64_t number, bool cache_only, const ValueRun** run, ValuePlace* place) const;
-  // The same for a reader, who may not be allowed to read files.
+  // The same for a reader that may not be allowed to read files.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValuePlace* place) const;
   // Makes the value of a record that was read into the value's own memory.
@@ -108,8 +108,8 @@ class ValueVersion {
   const std::shared_ptr<const ValueContext> context_;
   const std::vector<ValueRunRef> runs_;
   uint32_t bits_ = 0;  // the finest groups
-  // By the finest groups: the runs that hold values of it, by their smallest number. (The numbers stand here, too, as
-  // each run is an object of its own, somewhere in memory.)
+  // By the finest groups: the runs with values of it, by their smallest number. (The numbers are also here, because
+  // each run is an object elsewhere in memory.)
   struct Holder {
     uint64_t min_number;
     uint64_t max_number;
@@ -122,16 +122,16 @@ class ValueVersion {
   uint64_t most_small_runs_ = 0;
 };
 
-// Values that are read together, while their reader does other things.
+// Values that are read together, concurrently with their reader.
 //
-// One thread. Version, options and requests with all that they point to stay until Finish or Drop, or the end
-// of this.
+// One thread. Version, options, and requests with all that they point to must stay valid until Finish, Drop or
+// the destructor.
 class ValueReads {
  public:
-  // Puts the reads of one batch together; those of an earlier one are dropped.
+  // Collects the reads of one batch; those of an earlier one are dropped.
   void Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache,
              std::span<ValueRequest> requests);
-  // They are under way from here on.
+  // Begins the reads.
   void Submit() { batch_.Submit(); }
   // Waits for them: each request has its value or its error.
   void Finish();
@@ -151,7 +151,7 @@ class ValueReads {
   bool fill_cache_ = false;
   std::vector<Wanted> wanted_;
   std::vector<ReadRequest> reads_;
-  ReadBatch batch_;  // goes first
+  ReadBatch batch_;  // destroyed first
 };
 
 }  // namespace compassdb

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts values aside for a flush, a compaction or a garbage collection: each goes to the segment group of
-// its key's hash (HashKV 3.2). Values are held in memory and written in rounds, one run per group and
+// Writes separated values for a flush, a compaction or a collection, each to the segment group of its
+// key's hash (HashKV 3.2). Values are held in memory and written in rounds, one run per group and
 // round, one after the other (HashKV 3.8: batch writes).
 //
-// One thread. Invariant: numbers are given in ascending order, and stand so in each run.
+// One thread. Invariant: numbers are assigned in ascending order, and are ascending in each run.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using rocksdb::Status;
 // A value as a run's key table lists it.
 struct ValueEntry {
   uint64_t h1 = 0;
-  uint32_t h2 = 0;  // the upper half of KeyHash::h2, which is all that is in use
+  uint32_t h2 = 0;  // the upper half of KeyHash::h2, the only part in use
   SequenceNumber sequence = 0;
   uint64_t number = 0;
   uint32_t offset = 0;  // of the record in the run
@@ -46,7 +46,7 @@ struct ValueNotice {
 };
 
 struct ValueDeath {
-  uint64_t h1 = 0;  // only says which group
+  uint64_t h1 = 0;  // only for the group
   uint64_t number = 0;
 };
 
@@ -56,14 +56,14 @@ class ValueWriter {
     uint32_t group_bits = 0;
     rocksdb::CompressionType compression = rocksdb::kNoCompression;
     int compression_level = 32767;  // the library's default
-    bool cold = false;  // what moves here is
+    bool cold = false;  // of moved values
     bool counted = false;  // ValueRunMeta::counted
     rocksdb::Statistics* statistics = nullptr;
-    const UpdateCounts* updates = nullptr;  // not null: what is added is hot or cold by them
+    const UpdateCounts* updates = nullptr;  // not null: decides whether added values are hot or cold
     uint64_t round_bytes = 64 << 20;
     uint64_t most_records_bytes = UINT32_MAX;  // of a run: places are of 32 bits
     uint64_t creation_time = 0;
-    std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes;  // ValueContext's; null: nobody counts
+    std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes;  // ValueContext's; null: not counted
     // Called when there is something to write.
     std::function<Status(CompactionFileWriter**)> file;
     std::function<uint64_t()> new_number;  // for runs and blocks of value numbers
@@ -74,20 +74,20 @@ class ValueWriter {
     }
   }
 
-  // Copies the value, gives it a number, and appends what names it to *ref. `supersedes`: older values of the
-  // key may be there; they are taken for one as large as this.
+  // Copies the value, assigns a number, and appends its reference to *ref. `supersedes`: older values of the
+  // key may exist; they count as one of the same size.
   Status Add(const Slice& user_key, const KeyHash& hash, SequenceNumber sequence, const Slice& value,
              bool supersedes, std::string* ref);
-  // Records of other runs move here, with their numbers. `fill` is told where each is to stand, of the size that its
-  // entry says, and puts it there whole.
+  // Moves records of other runs here, with their numbers. `fill` writes each whole record to its place, of the size in
+  // its entry.
   Status Move(const std::vector<ValueEntry>& entries, const std::function<Status(const std::vector<char*>&)>& fill);
   // Older values of the key are superseded as of `sequence`.
   void AddNotice(const ValueNotice& notice) { BatchOf(notice.h1).notices.push_back(notice); }
   // No table names the value any more.
   void AddDeath(const ValueDeath& death) { BatchOf(death.h1).deaths.push_back(death.number); }
-  // So many bytes of older values of the key's group became garbage, about. Negative: fewer than runs say.
+  // This many bytes of older values of the key's group became garbage, estimated. Negative: fewer than runs say.
   void AddDeadHint(uint64_t h1, int64_t bytes) { BatchOf(h1).dead_hint += bytes; }
-  // So many bytes of the key's group are there for snapshots of this range alone.
+  // Only snapshots of this range see this many bytes of the key's group.
   void AddPinnedHint(uint64_t h1, int64_t bytes, SequenceNumber from, SequenceNumber to) {
     Batch& batch = BatchOf(h1);
     batch.pinned_hint += bytes;
@@ -95,9 +95,9 @@ class ValueWriter {
     batch.pinned_to = std::max(batch.pinned_to, to);
   }
 
-  // Writes what is left.
+  // Writes the rest.
   Status Finish();
-  // For the edit of the job: the runs, which have been counted as not committed.
+  // The runs for the job's edit; they count as uncommitted.
   void AppendTo(VersionEdit* edit) const;
   const std::vector<ValueRunMeta>& runs() const { return runs_; }
   bool empty() const { return batches_.empty() && runs_.empty(); }

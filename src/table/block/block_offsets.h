@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the blocks of a piece begin: per 128 blocks a straight line, and what each block lies above it.
-// Blocks of one length take no bits but those of the line.
+// The offsets of a piece's blocks: per 128 blocks a straight line, and the distance of each block to it.
+// Blocks of one length need only the line.
 //
 //   block-offsets := stream_bytes:varint32 group{groups} stream zero:u8{8}
 //   group         := (offset:48 signed, residual_bits:8):u64le stride:u32le stream:u32le
 //
-// Thread safety: immutable after Parse. Whatever the bytes hold, answers lie within the data.
+// Thread safety: immutable after Parse. For any bytes, results are inside the data.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ class BlockOffsets {
 
   // offsets[num_blocks] is the end of the data, below 2^47. False if residuals exceed 4 GiB.
   static bool Encode(const uint64_t* offsets, uint32_t num_blocks, std::string* out);
-  // Takes its part off the front of `input`.
+  // Removes its part from the front of `input`.
   static bool Parse(rocksdb::Slice* input, uint32_t num_blocks, uint64_t data_bytes,
                     BlockOffsets* out);
 
   uint64_t operator[](uint32_t i) const;  // i <= num_blocks
-  // How long block i is; 0 where damaged bytes say less.
+  // The length of block i; 0 if damaged bytes say less.
   uint64_t Length(uint32_t i) const {
     const uint64_t begin = (*this)[i], end = (*this)[i + 1];
     return end > begin ? end - begin : 0;

@@ -11,7 +11,7 @@
 namespace compassdb {
 
 inline constexpr uint32_t kMaxFieldBits = 56;
-inline constexpr size_t kFieldPadding = 8;  // behind the arrays: a field is read by one 64-bit load
+inline constexpr size_t kFieldPadding = 8;  // after the arrays: a field is read by one 64-bit load
 
 inline uint64_t ReadField(const char* fields, size_t i, uint32_t bits) {
   const size_t bit = i * bits;

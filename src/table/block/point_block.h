@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that is read from the file for one record of it: into memory of the thread's, where the
-// record is looked for before anything is decided about the cache. Direct reads need no copy.
+// A block that is read from the file for one of its records, into memory of the thread. The record is
+// searched for there, before the cache decides what to keep. Direct reads need no copy.
 //
 // Thread safety: one thread.
 #pragma once
@@ -14,7 +14,7 @@ namespace compassdb {
 
 class PointBlock {
  public:
-  // Blocks larger than this are not worth a look.
+  // Larger blocks do not use this.
   static constexpr size_t kMaxBytes = 64 << 10;
 
   PointBlock() = default;

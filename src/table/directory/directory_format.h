@@ -8,13 +8,13 @@
 //             function h1:u64le{ambiguous}
 //
 // The slots are an array of bits, cut into pages of page_slots slots (the last
-// what is left). A slot is a number of slot_bits bits, the first in the lowest
+// has the rest). A slot is a number of slot_bits bits, the first in the lowest
 // bits of the array's first byte. 0 is an empty slot, otherwise
 //
 //   slot = 1 + fingerprint * pieces + piece,   fingerprint < fingerprints
 //
-// fingerprints is the largest number that slot_bits can hold: whatever the
-// mixed radix leaves over sharpens it.
+// fingerprints is the largest number that slot_bits allow: unused values of the
+// mixed radix make fingerprints longer.
 #pragma once
 
 #include <bit>
@@ -32,9 +32,9 @@ inline constexpr size_t kDirectoryHeaderBytes = 8 + 4 + 4 + 8 * 4 + 4 + 4 + 8 * 
 inline constexpr uint32_t kMaxDirectoryPieces = 1024;
 inline constexpr uint32_t kMaxFingerprints = 1u << 20;
 inline constexpr uint32_t kMaxSlotBits = 31;
-// Behind slots in memory, so that any slot is read by one 64-bit load.
+// Padding after slots in memory, so that any slot is read by one 64-bit load.
 inline constexpr size_t kSlotPadding = 8;
-// Of what is written: a page is read at once where directories do not stay in memory.
+// For new directories: a page is read at once if directories are not resident.
 inline constexpr uint64_t kPageSlots = 2048;
 inline constexpr uint64_t kMaxPageSlots = 1 << 20;  // a multiple of 8, so that pages are whole bytes
 

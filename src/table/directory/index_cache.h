@@ -24,11 +24,11 @@ rocksdb::Status IndexNotInMemory();
 
 class IndexCache {
  public:
-  // As which tickers count it: directories answer what filters answer elsewhere.
+  // The tickers that count it: directories count as filters.
   enum class Kind : uint8_t { kIndex, kFilter };
 
-  // Names a part, and is used once per process: what an object left behind in the
-  // cache is found by no other. Directories have many parts, told apart by `page`.
+  // The name of a part, used once per process: no other object finds entries that one
+  // left in the cache. Directories have many parts, one per `page`.
   struct Key {
     uint64_t id = 0;
     uint64_t page = 0;
@@ -57,7 +57,7 @@ class IndexCache {
     rocksdb::Cache::Handle* handle_ = nullptr;
   };
 
-  // `cache` may be null: then nothing is found and nothing stays.
+  // `cache` may be null: then nothing is found and nothing is kept.
   IndexCache(std::shared_ptr<rocksdb::Cache> cache, rocksdb::Cache::Priority priority,
              rocksdb::Statistics* statistics)
       : cache_(std::move(cache)), priority_(priority), statistics_(statistics) {}
@@ -65,12 +65,12 @@ class IndexCache {
   // Of an entry, without its value: the entry itself, its key, its share of the table.
   static constexpr size_t kEntryBytes = HeapBytes(sizeof(CacheEntry) + 16) + 40;
 
-  // Empty if it is not there.
+  // Empty if it is not in the cache.
   Pin Lookup(const Key& key) const;
-  // Takes `value` over; empty, and the value still the caller's, if there is no room.
+  // Takes ownership of `value`. If there is no space: empty, and the value is still the caller's.
   Pin Insert(const Key& key, void* value, rocksdb::Cache::DeleterFn deleter, size_t charge) const;
   void Erase(const Key& key) const;
-  void CountRead(const Key& key) const;  // a part came from its file
+  void CountRead(const Key& key) const;  // a part was read from its file
 
  private:
   const std::shared_ptr<rocksdb::Cache> cache_;

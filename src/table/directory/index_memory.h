@@ -17,7 +17,7 @@ struct IndexMemory {
   uint64_t block_offsets = 0;
   uint64_t filters = 0;
   uint64_t values = 0;  // places of separated values
-  uint64_t other = 0;  // objects, metadata, key bounds, range tombstones, what malloc adds
+  uint64_t other = 0;  // objects, metadata, key bounds, range tombstones, overhead of malloc
   uint64_t total() const {
     return perfect_hash + fingerprints + pieces + separators + block_offsets + filters + values +
            other;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user key's first symbols as a 64-bit number that is monotone in the order
 // of keys: a <= b means number(a) <= number(b). Symbols are the bytes of an
-// alphabet, of which as many are taken as fit: 19 of decimal digits, 16 of
-// hexadecimal ones, 8 of any bytes. A byte outside of the alphabet ends the key:
-// it counts as the next greater symbol with the least ones behind it, or, above
-// all of them, as the greatest with the greatest behind it; the key's end
+// alphabet, as many as fit: 19 decimal digits, 16 hexadecimal ones, 8 of any
+// bytes. A byte outside of the alphabet ends the key: it counts as the next
+// greater symbol followed by the least ones, or, above all symbols, as the
+// greatest followed by the greatest. The key's end
 // counts as the least.
 #pragma once
 
@@ -15,14 +15,14 @@
 namespace compassdb {
 
 // The bytes of [low, high] without [hole, hole + hole_length): '0' to 'f' without
-// what lies between '9' and 'a'.
+// the bytes between '9' and 'a'.
 struct KeyAlphabet {
   uint8_t low = 0;
   uint8_t high = 255;
   uint8_t hole = 0;
   uint8_t hole_length = 0;  // 0: none
 
-  // A hole lies within, and alphabets that have one span at most 128 bytes.
+  // A hole is inside, and alphabets that have one span at most 128 bytes.
   bool Valid() const {
     if (low > high) return false;
     if (hole_length == 0) return hole == 0;
@@ -67,7 +67,7 @@ class KeyNumbering {
       if (!EightSymbols(key + i, &eight)) break;
       number = number * radix8() + eight;
     }
-    for (uint32_t rest = 0; i < symbols_; ++i) {  // rest: what the symbols behind the key's end are
+    for (uint32_t rest = 0; i < symbols_; ++i) {  // rest: the value of symbols after the key's end
       uint32_t symbol = rest;
       if (i < length) {
         const int distance = static_cast<uint8_t>(key[i]) - low_;
@@ -83,7 +83,7 @@ class KeyNumbering {
         } else if (distance >= hole_ + hole_length_) {
           symbol = static_cast<uint32_t>(distance - hole_length_);
         } else {
-          symbol = hole_;  // that of the first byte behind the hole
+          symbol = hole_;  // that of the first byte after the hole
           length = i;
         }
       }

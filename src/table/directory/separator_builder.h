@@ -22,7 +22,7 @@ class SeparatorBuilder {
 
   // Block after block: its first and last user key, and its stored length.
   void Add(const Slice& first, const Slice& last, uint64_t stored_length);
-  // False if the parts exceed the format's 4 GiB. Nothing may be called afterwards.
+  // False if the parts exceed the format's 4 GiB. No call may follow.
   bool Finish(std::string* out);
 
  private:
@@ -34,7 +34,7 @@ class SeparatorBuilder {
   }
   Slice First(uint32_t block) const { return Key(size_t{2} * block); }
   Slice Last(uint32_t block) const { return Key(size_t{2} * block + 1); }
-  // Behind the prefix of all keys, and `skip` more.
+  // The key after the prefix of all keys, and `skip` more bytes.
   Slice Rest(const Slice& key, size_t skip = 0) const;
   uint64_t Number(const KeyNumbering& numbering, const Slice& key, size_t skip = 0) const;
   bool KeyContinues(uint32_t block) const {

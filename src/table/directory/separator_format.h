@@ -10,7 +10,7 @@
 //   group      := (offset:48 skip:16):u64le stride:u32le stream:u32le exception:u32le
 //                 shift:u8 low_bits:u8 residual_bits:u8 upper_words:u8
 //
-// A group is 128 blocks. number(key) is KeyNumbering of what follows the prefix.
+// A group is 128 blocks. number(key) is KeyNumbering of the key after the prefix.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,10 @@ inline constexpr size_t kSeparatorGroupBytes = 24;
 inline constexpr size_t kSeparatorStreamPadding = kFieldPadding;
 inline constexpr uint8_t kKeyContinues = 0x80;  // bit of an exception's position
 
-// How the blocks of a group are found: the entry of the group array.
+// An entry of the group array: how the blocks of a group are found.
 struct SeparatorGroup {
   int64_t offset = 0;  // 48 bits
-  uint32_t skip = 0;   // 16 bits: bytes behind the prefix that its keys share and its codes leave out
+  uint32_t skip = 0;   // 16 bits: bytes after the prefix that its keys share and its codes omit
   uint32_t stride = 0;
   uint32_t stream = 0;
   uint32_t exception = 0;  // its first one

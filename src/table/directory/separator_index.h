@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which block of a piece a user key belongs to, and where each block lies, in
+// Finds the block of a piece for a user key, and the place of each block, with
 // a few bits per block. Serialised form: table/directory/separator_format.h.
 //
-// A block's last key, as a number (KeyNumbering), cut to the bits that tell it
-// from the next block's first key, is the block's code. The codes of 128 blocks
+// A block's code is its last key as a number (KeyNumbering), cut to the bits
+// that distinguish it from the next block's first key. The codes of 128 blocks
 // make a group, in Elias-Fano form relative to the last number of the group
-// before. Where the bits do not suffice (or the order of keys is a comparator's
-// own), an exception holds a separator string.
+// before. If the bits do not suffice (or the order of keys is a comparator's
+// own), an exception has a separator string.
 //
-// Thread safety: immutable after Parse. Whatever the bytes hold, lookups stay
-// in bounds and answer blocks that exist and ranges within the data.
+// Thread safety: immutable after Parse. For any bytes, lookups stay in bounds
+// and return existing blocks and ranges inside the data.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ class SeparatorIndex {
                       uint64_t data_bytes, const std::string& what, SeparatorIndex* out);
 
   uint32_t num_blocks() const { return num_blocks_; }
-  // The block that holds user_key if any does. For keys that none does: the
-  // block of the next key, or (rarely) the one before it; num_blocks() for
-  // keys behind the last one, or the last block.
+  // The block with user_key if there is one. Otherwise the block of the next
+  // key, or (rarely) the one before it. For keys after the last one:
+  // num_blocks(), or the last block.
   uint32_t LowerBound(const KeyOrder& order, const Slice& user_key) const;
   // The last user key of `block` has versions in the next block, too.
   bool KeyContinues(uint32_t block) const;
@@ -70,7 +70,7 @@ class SeparatorIndex {
   uint32_t Position(uint32_t exception) const {
     return static_cast<uint8_t>(Positions()[exception]) & ~uint32_t{kKeyContinues};
   }
-  // Behind the last exception of `group`.
+  // After the last exception of `group`.
   uint32_t ExceptionsEnd(uint32_t group) const {
     return group + 1 < NumGroups() ? Group(group + 1).exception : exceptions_;
   }

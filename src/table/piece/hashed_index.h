@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a piece in slot or hash order keeps in memory: where each data block lies, which block a hash
-// belongs to, and where the pages of the reverse index lie. It stands in the place of separators
+// The index in memory of a piece in slot or hash order: the places of its data blocks, the block of a
+// hash, and the places of the pages of the reverse index. It replaces separators
 // (docs/formats/piece.md, "hashed index"):
 //
 //   hashed-index := index_bits:u8 difference_bits:u8 page_length:varint32
@@ -23,7 +23,7 @@ using rocksdb::Status;
 
 struct PieceFooter;
 
-// Where something lies in the extent of a piece.
+// A range in the extent of a piece.
 struct PieceRange {
   uint64_t offset = 0;
   uint64_t length = 0;

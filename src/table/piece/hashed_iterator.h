@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks a piece in slot or hash order in the order of its keys, through the reverse index (paper
 // 3.3, "Scan"). Each step may be in another block, so a walk reads the blocks of the next keys
-// together, more of them the longer it goes on; a walk over the whole piece (compactions) reads all
+// together, more of them in longer walks. A walk over the whole piece (compactions) reads all
 // data blocks into memory, front to back, at its first step.
 #pragma once
 
@@ -39,11 +39,11 @@ class HashedIterator final : public InternalIterator {
 
   void Stop();
   bool Fail(Status s);
-  // Each returns false after an error (status_) or, for blocks and pages, never else.
+  // Each returns false after an error (status_); for blocks and pages only then.
   bool LoadPage(uint64_t page);
   bool LoadBlock(uint32_t block);
   bool ReadRecord(uint32_t index);
-  bool MoveTo(uint64_t position);  // the key's first (newest) record; Stop() behind the end
+  bool MoveTo(uint64_t position);  // to the key's first (newest) record; Stop() after the end
   bool MoveToLastVersion();
   // The next record has the same key: it can be read. False in *ok: error.
   bool SameKeyFollows(bool* ok) const;
@@ -92,7 +92,7 @@ class HashedIterator final : public InternalIterator {
   std::vector<Held> window_;
   uint64_t window_left_ = 0;  // steps until the window is used up
   uint64_t ahead_ = 0;        // keys to read ahead next time
-  uint64_t end_ = 0;          // nobody asks for keys from this number on
+  uint64_t end_ = 0;          // no key from this number on is needed
   uint32_t run_ = 0;          // steps in one direction
   Direction direction_ = Direction::kForward;
   std::vector<BlockRef> whole_;  // by block, once the whole piece was read

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys of a piece in slot or hash order share a data block, and in which order the blocks
-// come (paper 4.2). All versions of a key lie in one block, and so do keys with one 64-bit hash.
+// Which keys of a piece in slot or hash order share a data block, and the order of the blocks
+// (paper 4.2). All versions of a key are in one block, and so are keys with one 64-bit hash.
 //
 //   locator := prefix_bits:u8 first_bucket:elias-fano{num_blocks}        hash order
 //            | slots_per_block:varint32 function:length-prefixed         slot order
 //
-// Hash order: a bucket is what shares the first prefix_bits bits of h1 (about four buckets per
+// Hash order: keys of a bucket share the first prefix_bits bits of h1 (about four buckets per
 // key). A block holds the whole buckets from its first to the next block's first; the first
 // block's is 0. Slot order: block = slot / slots_per_block; a block may be empty.
 #pragma once
@@ -38,7 +38,7 @@ bool PlanHashedLayout(DataOrder order, std::span<const uint64_t> h1,
 // Finds the block of a hash. Thread safety: immutable after Parse.
 class BlockLocator {
  public:
-  // Takes all of `bytes`. After true, Locate answers below num_blocks whatever the bytes held.
+  // Takes all of `bytes`. After true, Locate returns less than num_blocks for any bytes.
   static bool Parse(DataOrder order, rocksdb::Slice bytes, uint64_t num_blocks, BlockLocator* out);
 
   BlockLocator() = default;

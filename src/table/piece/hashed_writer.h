@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a piece in slot or hash order on their way to the file: they come in key order, are
-// held in memory, and go out when the last one is there.
+// Writes the records of a piece in slot or hash order: they are added in key order, held in memory, and
+// written after the last one.
 //
 // Memory: the records' bytes, 24 bytes per record and, while finishing, about 60 per key.
 //
@@ -28,14 +28,14 @@ class HashedWriter {
   void Add(const ParsedInternalKey& key, const Slice& value, bool new_key);
   uint64_t bytes() const { return bytes_; }  // of keys and values held
 
-  // Gives the records back in the order in which they came, if there are too many of them.
+  // Returns the records in the order in which they were added, if there are too many of them.
   // Keys are numbered from 0.
   Status Drain(const std::function<Status(const ParsedInternalKey&, size_t key_number,
                                           const Slice& value)>& take) const;
 
   struct Output {
-    // Writes a data block (empties the builder) or a page of the reverse index; tells the bytes
-    // that went to the file.
+    // Writes a data block (empties the builder) or a page of the reverse index; returns the bytes
+    // that were written to the file.
     std::function<Status(BlockBuilder*, uint64_t*)> block;
     std::function<Status(std::string payload, uint64_t*)> page;
   };
@@ -44,7 +44,7 @@ class HashedWriter {
     std::string separators;
     uint64_t num_blocks = 0;  // empty ones included
   };
-  // Brings `hashes` from key order into the order of the data.
+  // Sorts `hashes` from key order into the order of the data.
   Status Finish(uint64_t seed, const Output& out, PieceHashes* hashes, Finished* finished);
 
  private:

@@ -23,8 +23,8 @@ inline size_t CommonPrefixLength(const rocksdb::Slice& a, const rocksdb::Slice& 
   return static_cast<size_t>(std::mismatch(a.data(), a.data() + n, b.data()).first - a.data());
 }
 
-// The order of user keys, with the usual one (bytewise) known by sight: it is
-// compared without a virtual call and lets blocks share prefixes.
+// The order of user keys. The usual one (bytewise) is compared without a
+// virtual call, and its blocks share prefixes.
 class KeyOrder {
  public:
   explicit KeyOrder(const rocksdb::Comparator* comparator = rocksdb::BytewiseComparator())

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reverse index of a piece in slot or hash order (paper 3.3, "Scan"; 4.2): for each key, in the
-// order of keys, where its records are. It lies on disk in pages of kKeys keys, stored like data
-// blocks, so that they are checked and cached like them. The payload of a page is a block of one or
+// order of keys, the place of its records. It is on disk in pages of kKeys keys, stored like data
+// blocks, and checked and cached like them. The payload of a page is a block of one or
 // two records with empty keys:
 //
 //   places      := packed{count}   block << index_bits | index of the key's first record in it
 //   differences := packed{count}   FirstDifference of the key and the key before it; 0 for the first
 //
-// Differences are there if keys are ordered bytewise. They let a search among many keys look at
-// one key only (a blind search, as in the String B-tree and Ferguson's Bit-Tree).
+// Differences exist if keys are ordered bytewise. With them a search among many keys reads one
+// key only (a blind search, as in the String B-tree and Ferguson's Bit-Tree).
 #pragma once
 
 #include <cstdint>
@@ -72,8 +72,8 @@ class OrderPage {
   const char* differences_ = nullptr;
 };
 
-// Keys as strings of bits, nine for each byte: a one and the byte's bits; behind the end all is
-// zero. Their order is the bytewise one. UINT64_MAX if a and b are equal.
+// Keys as strings of bits, nine for each byte: a one and the byte's bits; zeros after the
+// end. Their order is the bytewise one. UINT64_MAX if a and b are equal.
 uint64_t FirstDifference(const Slice& a, const Slice& b);
 bool BitAt(const Slice& key, uint64_t position);
 

@@ -8,7 +8,7 @@
 // The sections are, in this order: hash list, hashed index, separators, range
 // tombstones, properties, and the filter, if there is one. In slot and hash order there are pages of the reverse
 // index (order_page.h) and a hashed index (hashed_index.h), and separators are
-// those of groups of keys instead of blocks. All parts lie one behind the other
+// those of groups of keys instead of blocks. The parts follow each other
 // without gaps, so that every byte of the extent is under a checksum. A section's checksum
 // context is (file id, offset in the file), plus its kind.
 #pragma once
@@ -48,7 +48,7 @@ struct PieceFooter {
   uint64_t data_bytes = 0;
   uint64_t max_block_payload = 0;  // of the largest block, uncompressed
   uint64_t data_order = 0;         // a DataOrder
-  uint64_t order_bytes = 0;        // pages of the reverse index, behind the data blocks
+  uint64_t order_bytes = 0;        // pages of the reverse index, after the data blocks
 
   // Without a filter, and with one or without a hash list: else its length is not there.
   static constexpr size_t kLeastBytes = 8 * (kPieceSections + 9) + 16;
@@ -75,22 +75,22 @@ struct PieceFooter {
 uint64_t SectionKind(PieceSection section);
 uint64_t FooterKind();
 
-// But for the checksum, four zeros, over what is before the last kFooterTail bytes.
+// Without the checksum, four zeros, which covers all before the last kFooterTail bytes.
 std::string EncodeFooter(const PieceFooter& footer);
 inline constexpr size_t kFooterTail = 16;  // checksum, version, magic
 // `bytes` are the last ones of the extent, at least kMostBytes or all of it, and `end` is the absolute offset
-// behind them. Checks magic, checksum, version, and that the parts fill extent_length
+// after them. Checks magic, checksum, version, and that the parts fill extent_length
 // exactly. `what` names the piece in messages. NotSupported, as far as the bytes go back (kMostFooterBytes are enough), for
 // a footer of a later release; Corruption if only the version says so.
 Status DecodeFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                     const std::string& what, PieceFooter* footer);
 
-// What a later release's footer may have at most.
+// The most bytes that a later release's footer may have.
 inline constexpr size_t kMostFooterBytes = 1024;
 
-// The context of a section's checksum, which stands behind its bytes. `place` is the absolute offset in the file.
+// The context of a section's checksum, which follows its bytes. `place` is the absolute offset in the file.
 uint64_t SectionContext(PieceSection section, uint64_t file_id, uint64_t place);
-// Checks it and takes it off.
+// Checks and removes it.
 Status OpenSection(PieceSection section, uint64_t file_id, uint64_t place, Slice stored,
                    const std::string& what, Slice* bytes);
 const char* SectionName(PieceSection section);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For RepairDB: what can still be read of a piece.
 //
-// What the manifest says of the piece is believed. The file's header is not needed. Blocks are found by the index, or where footer or
-// index are damaged, by their checksums: one behind the other, up to the first that is damaged. Where the
-// footer is damaged, range tombstones are found in the same way, by the checksums of the sections before them.
+// The manifest's data about the piece counts as right. The file's header is not needed. Blocks are found by the
+// index or, if footer or index are damaged, by their checksums: one after the other, up to the first damaged one.
+// If the footer is damaged, range tombstones are found in the same way, by the checksums of the sections before.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ namespace compassdb {
 
 using rocksdb::Status;
 
-// Whether an error is of what a file holds, or of its being gone, and so stays.
+// Whether an error is about a file's contents, or a missing file, and so is permanent.
 bool IsDamage(const Status& s);
 
 struct SalvagedPiece {
@@ -29,14 +29,14 @@ struct SalvagedPiece {
   bool tombstones_lost = false;
 };
 
-// Whether the piece is of a newer format: it says so, and its footer holds, but as one of no known format. Else the
-// version is damaged.
+// Whether the piece has a newer format: its version says so, and its footer's checksum is right in no known format.
+// Otherwise the version is damaged.
 Status IsOfNewerVersion(const TableContext& context, const PieceMeta& meta, bool* newer);
 
-// Appends to *out. A newer format counts as damage. An error is one of reading, not of what is read.
+// Appends to *out. A newer format counts as damage. An error is one of reading, not of the contents.
 Status SalvagePiece(const TableContext& context, const PieceMeta& meta, SalvagedPiece* out);
 
-// From now on the cache gives the file, be its header damaged or not. *found: the file is there.
+// From now on the cache returns the file even if its header is damaged. *found: the file exists.
 Status OpenInSpiteOfDamage(FileCache* files, uint64_t number, uint64_t file_id, bool* found);
 
 }  // namespace compassdb
