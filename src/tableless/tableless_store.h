@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// What of the family's options its key store has.
+// The options of the key store, from those of the family.
 StoreOptions KeyStoreOptions(const StoreOptions& options);
 
 // The table-less store (KallaxDB; docs/design/pages.md). `keys`, an LSM store with KeyStoreOptions, becomes its key store.

@@ -4,9 +4,9 @@
 // A flush writes a journal of page images, an overflow run and a run of the key store, which one
 // manifest edit commits. Then tasks write the images in place, rehash sections and compact the key store.
 //
-// Thread safety: methods marked [mutex] in store.h run under the database mutex, which guards what carries
-// no annotation. Who changes sections (a flush, the last part of a rehash) has the turn, which is waited
-// for without any lock, and keeps it until its edit is installed or given up (tableless_install.cc).
+// Thread safety: methods marked [mutex] in store.h run under the database mutex, which guards fields without
+// annotation. A job that changes sections (a flush, the last part of a rehash) has the turn. It waits for it
+// without any lock, and keeps it until its edit is installed or abandoned (tableless_install.cc).
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@
 
 namespace compassdb {
 
-// What a rehash makes of a section's pages: so many, or what the rule says once the records' sizes are known.
+// The new number of pages of a rehash: fixed, or by the rule once the record sizes are known.
 struct PageTarget {
   uint64_t pages = 0;
-  Resize resize = Resize::kNone;  // counts where `pages` is 0
+  Resize resize = Resize::kNone;  // used if `pages` is 0
 };
 
 // A section to be rehashed.
@@ -63,7 +63,7 @@ class TablelessStore final : public Store {
   Status CheckIngestBehind(const Slice&, const Slice&) const override {
     return Status::NotSupported("a table-less family", "has no levels");
   }
-  // What lies in pages cannot be dropped by range.
+  // Records in pages cannot be dropped by range.
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange>, bool) override { return nullptr; }
   Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task, bool* conflict) override;
   void MarkForCompaction(const KeyRange& range) override { keys_->MarkForCompaction(range); }
@@ -91,17 +91,17 @@ class TablelessStore final : public Store {
     return current_;
   }
   std::shared_ptr<const TablelessView> current() const { return state_->current(); }
-  // What a job has to tell the key store becomes a run of it.
+  // Writes a job's records for the key store as a run of it.
   Status FlushKeys(std::shared_ptr<MemTable> keys, const std::vector<SequenceNumber>& snapshots,
                    VersionEdit* edit, JobReport* report);
   PageCache* page_cache() { return state_->cache(); }
-  // The turn to change sections: in the order in which it was asked for.
+  // The turn to change sections, in the order of the calls.
   void AwaitTurn();
   void EndTurn();
   std::string NewSectionPath(uint64_t number) const;
   std::shared_ptr<SectionFile> MakeSectionFile(const std::string& path, uint64_t number) const;
-  // Pages of the section that changed since its rehash began, or since the last call, in its old geometry: as far as
-  // current() has them, if that is asked for afterwards. With the turn these are all.
+  // Pages of the section that changed since its rehash began, or since the last call, in its old geometry. Call
+  // current() afterwards to read them. With the turn these are all.
   std::vector<uint64_t> TakeDirty(uint32_t section);
   uint64_t CountDirty(uint32_t section) const;
   // The file stays pinned until the edit that names it is installed.
@@ -118,33 +118,33 @@ class TablelessStore final : public Store {
   Status MakeSections(const FlushRequest& request, TablelessView::Parts* parts, VersionEdit* edit);
   Status PreparePages(const VersionEdit& edit, const TablelessView::Parts& parts, PreparedPages* pages) const;
   Status OpenRecovered(TablelessView::Parts* parts) const;
-  // Files of sections that the edit brings, by number.
+  // Files of sections that the edit adds, by number.
   std::vector<uint64_t> NewSections(const VersionEdit& edit) const;
   void Unpin(const VersionEdit& edit);  // the files of its page runs
-  // The next indexes, one for each section, if the edit says anything of sections.
+  // The next indexes, one for each section, if the edit changes sections.
   Status PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
                          std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const;
   Status OpenSection(const PageSectionMeta& meta, const PageGeometry& geometry,
                      std::shared_ptr<SectionFile>* file) const;
   std::string FindSectionPath(uint64_t number) const;
-  // Whether the section should have another number of pages, and what that is to be.
+  // Whether the section should have another number of pages, and which.
   bool WantsRehash(const Section& section, PageTarget* target) const;
   std::unique_ptr<CompactionTask> PickApply();
-  // By the next task: as many as threads may be at it.
+  // By the next task: at most as many as it may have threads.
   std::vector<RehashPart> SectionsToRehash() const;
   std::unique_ptr<CompactionTask> StartRehash(std::vector<RehashPart> sections, bool filter);
-  bool OverflowIsLoose() const;  // and nobody is at it
+  bool OverflowIsLoose() const;  // and no task rewrites it
 
   const StoreContext* const context_;
   const StoreOptions options_;  // as opened
   const std::unique_ptr<Store> keys_;
   const std::shared_ptr<PageState> state_;
-  VersionEdit recovered_;  // until Open: what is said of pages
+  VersionEdit recovered_;  // until Open: the recovered state of pages
 
   bool dropped_ = false;
   bool applying_ = false;
-  std::atomic<bool> flush_in_place_{false};  // taken back with the mutex
-  uint64_t held_journal_ = 0;  // the last that came while no pages could be written in place
+  std::atomic<bool> flush_in_place_{false};  // cleared with the mutex
+  uint64_t held_journal_ = 0;  // the last one added while no pages could be written in place
   bool rewriting_overflow_ = false;
   bool others_turn_ = false;  // the last task that was picked was an apply
   std::set<uint32_t> rehashing_;  // sections
@@ -155,7 +155,7 @@ class TablelessStore final : public Store {
 
   mutable Mutex turn_mu_;
   CondVar turn_changed_{&turn_mu_};
-  uint64_t turn_ GUARDED_BY(turn_mu_) = 0;  // whose it is, or who has it next
+  uint64_t turn_ GUARDED_BY(turn_mu_) = 0;  // the number of its present or next owner
   uint64_t next_turn_ GUARDED_BY(turn_mu_) = 0;
   bool flush_has_turn_ GUARDED_BY(turn_mu_) = false;
   std::map<uint32_t, std::vector<bool>> dirty_ GUARDED_BY(turn_mu_);  // pages, of rehashing_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background work on pages. A task runs without the database mutex; what it decides on is the view that it
-// was picked with, or one of its own.
+// Background work on pages. A task runs without the database mutex, and uses the view with which it was
+// picked, or one of its own.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ class ApplyTask final : public PageTask {
   }
 };
 
-// Gives sections another number of pages, each in a thread of its own (rehash.cc).
+// Rewrites sections with another number of pages, each in a thread of its own (rehash.cc).
 class RehashTask final : public PageTask {
  public:
   RehashTask(TablelessStore* store, std::shared_ptr<const TablelessView> view, std::vector<RehashPart> parts,
@@ -56,14 +56,14 @@ class RehashTask final : public PageTask {
   using Rehashes = std::vector<std::unique_ptr<SectionRehash>>;
   // Each of them in parallel.
   Status ForEach(const Rehashes& rehashes, const std::function<Status(SectionRehash*)>& f) const;
-  // With the turn, when few pages are left that changed, or they do not get fewer.
+  // With the turn, when few changed pages are left, or they do not get fewer.
   Status AwaitCalm(const Rehashes& rehashes, const std::atomic<bool>* cancel);
   Status Conclude(const Rehashes& rehashes, const std::vector<SequenceNumber>& snapshots,
                   const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report);
   const bool filter_;  // a pass for the compaction filter: it is a manual one
 };
 
-// Rewrites the overflow store without what is superseded, while flushes go on (overflow_rewrite.cc).
+// Rewrites the overflow store without superseded records, while flushes run (overflow_rewrite.cc).
 class OverflowTask final : public PageTask {
  public:
   explicit OverflowTask(TablelessStore* store) : PageTask(Kind::kOverflow, store, /*view=*/nullptr) {}

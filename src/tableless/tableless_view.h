@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of a family, its overflow store and its key store at one moment (KallaxDB 3.2).
 //
-// A view is immutable but for the pages, which are written in place. That is seen by nobody, because:
-//  - an image that is to be written is in the view (journals) before its page is touched, and counts
+// A view is immutable except for the pages, which are written in place. No reader sees that, because:
+//  - an image is in the view (journals) before its page is written, and counts
 //    instead of the page;
-//  - what a flush changes, readers of older views find in the memtables that they pin; where that is a merge
-//    operand, its base may have moved from its page to the overflow store, and is looked for in newer views;
-//  - of what a page does not hold any more, the versions that held snapshots see lie in the key store,
-//    before the page is touched. A reader whose snapshot is older than what pages may hold looks
-//    there, in the newest view; one that holds no snapshot is told to try again;
-//  - a page that is read while it is written fails its checksum, and is looked for in a newer view, or
-//    where it has no journal, among the images in flight.
-// Pages that a flush writes without a journal (page_flush.h) change before its view comes: for readers of the present
-// view, too, the memtables have what the flush changes. Nothing of such a page goes to the overflow store or
-// to the key store before that.
-// An opening that only reads, beside a primary that writes, gets no newer views: pages tell it that they were
-// written since (PageState::WrittenBeside), and what they do not hold any more is an error.
+//  - readers of older views find the changes of a flush in the memtables that they pin. For a merge operand,
+//    its base may have moved from its page to the overflow store, and is searched in newer views;
+//  - versions that held snapshots see, and that a page no longer has, are in the key store before
+//    the page is written. A reader whose snapshot is older than the pages searches there, in the
+//    newest view; one without a snapshot gets TryAgain;
+//  - a page that is read while it is written fails its checksum, and is searched in a newer view, or,
+//    without a journal, among the images in flight.
+// Pages that a flush writes without a journal (page_flush.h) change before its view is installed: also for readers of
+// the present view the memtables have the changes of the flush. Before that no record of such a page is moved to the
+// overflow store or the key store.
+// A read-only open next to a primary that writes gets no newer views: pages show that they were
+// written since (PageState::WrittenBeside), and records that they no longer have are an error.
 #pragma once
 
 #include <memory>
@@ -29,13 +29,13 @@
 
 namespace compassdb {
 
-// What the slices of a page's records point to.
+// The memory of a page's records.
 struct PageRoom {
   AlignedBuffer page;
   std::string image;  // of a journal
 };
 
-// A newest version, and what its slices point to.
+// A newest version, and its memory.
 struct PageLookup {
   PageRecord record;
   bool found = false;
@@ -55,7 +55,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
     KeyHasher hasher;
     bool keys_whole = true;  // the key store has every key
   };
-  // To be the next current view.
+  // For the next current view.
   TablelessView(std::shared_ptr<PageState> state, Parts parts)
       : state_(std::move(state)),
         number_(state_->number() + 1),
@@ -87,12 +87,12 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   PageStats Pages() const override;
   std::vector<std::string> FilesInPlace() const override;
 
-  // The checked records of a page; `room` holds them.
+  // The checked records of a page, in `room`.
   Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
-  // All records of pages and overflow store, each until the call returns; stops at f's error. `part`: of those
-  // pages, and of the overflow store those whose pages they are.
+  // All records of pages and overflow store, each valid until f returns; stops at f's error. `part`: only those
+  // pages, and overflow records of these pages.
   Status ForEachRecord(const std::function<Status(const PageRecord&)>& f, const PagePart& part = {}) const;
-  // Looks for keys that are read together (PageBatch, OverflowBatch), and tells of each: its index and its
+  // Searches keys that are read together (PageBatch, OverflowBatch), and calls f for each: its index and its
   // record, null if it was not found so or could not be read. There must be sections.
   struct Wanted {
     Slice user_key;
@@ -100,7 +100,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   };
   void FindTogether(const BlockReadOptions& read, std::span<const Wanted> wanted,
                     const std::function<void(size_t, const PageRecord*)>& f) const;
-  // Of a page of this view, as CheckPage gave it: see PageState.
+  // A page of this view, as CheckPage returned it: see PageState.
   bool Uncounted(const Slice& records, PageChange* change) const { return state_->Uncounted(records, change); }
   bool MayBeKept(const Slice& records) const {  // in the page cache, which keeps no headers
     PageChange change;

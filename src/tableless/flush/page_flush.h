@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memtables go into pages (KallaxDB 3.2, background data migration): their records are sorted by page, the
-// pages read, changed, and written to a journal. In place they come later (journal_apply.cc).
+// Flushes memtables into pages (KallaxDB 3.2, background data migration): records are sorted by page, pages
+// are read, changed, and written to a journal. They are written in place later (journal_apply.cc).
 //
-// Where the device never tears a page (tableless_atomic_page_writes), most are written in place at once, without a
+// If the device never tears a page (tableless_atomic_page_writes), most pages are written in place at once, without a
 // journal. The order that makes this safe (docs/design/page-journal.md, "Without a journal"):
 //  1. the logs are synced, with everything up to the newest record of the memtables;
-//  2. an edit says how far pages may go from now on (VersionEdit::in_place_sequence), and is durable;
-//  3. pages are written, each by itself, and synced. A crash leaves any of them old and any new;
-//  4. the flush's edit commits all the rest, and gives up the log.
-// After a crash or a failure before 4. the memtables come once more. A page's records have sequences, so that what is
-// in it is not folded into it twice; what else 4. would have said is said again (`in_doubt`), and goes through a
-// journal, since nobody knows whether such a page is durable as it reads. So does, of every flush, a page that is not
-// all that changes: a record goes between it and the overflow store, or a version is put aside for a snapshot; one
-// that waits in a journal, since its image would count instead; and all pages where a compaction filter decides.
+//  2. an edit says up to which sequence pages may have records (VersionEdit::in_place_sequence), and is durable;
+//  3. pages are written, each alone, and synced. After a crash each is old or new;
+//  4. the flush's edit commits the rest, and releases the log.
+// After a crash or a failure before 4. the memtables are flushed again. A page's records have sequences, so nothing is
+// folded into it twice. The other parts of 4. are repeated (`in_doubt`), and such pages use a journal, because it is
+// not known whether they are durable as they are read. Every flush uses a journal for these pages: those that change
+// together with something else (a record moves between page and overflow store, or a version is kept for a snapshot);
+// those with an image in a journal, which would count instead; and all pages if there is a compaction filter.
 //
-// A record that does not fit goes to the overflow store. Only records of the memtables do, and what a compaction
-// filter made too large: what the page holds besides stays, so that readers of older views, who find the memtables'
-// keys there, miss nothing. The key store learns of keys that come and go, and takes the versions that snapshots see.
+// A record that does not fit is written to the overflow store. Only records of the memtables are, and those that a
+// compaction filter enlarged. The page's other records stay, so readers of older views, which find the memtables'
+// keys there, miss nothing. The key store gets new and deleted keys, and the versions that snapshots see.
 //
 // A range tombstone becomes a deletion of each key that it covers, which may be far more than a memtable holds.
-// Then the flush goes over its input several times, each time for a part of the pages: what is in memory
-// at a time is bounded (kCoveredBytes). One edit commits all.
+// Then the flush reads its input several times, each time for a part of the pages, which bounds its memory
+// (kCoveredBytes). One edit commits all.
 #pragma once
 
 #include <deque>
@@ -39,7 +39,7 @@
 
 namespace compassdb {
 
-// What one section contributes, part for part; made by the one thread that works on it.
+// The results of one section, part by part; by the one thread that works on it.
 struct SectionFlush {
   SectionCounts counts;
   std::deque<std::string> overflow_bytes;  // what the entries point to
@@ -57,13 +57,13 @@ struct SectionFlush {
   uint64_t pages_in_place = 0;
 };
 
-void TEST_SetCoveredBytes(uint64_t bytes);  // in the whole process; 0: as usual
+void TEST_SetCoveredBytes(uint64_t bytes);  // in the whole process; 0: the default
 
 class PageFlush {
  public:
   using FlushKeys = std::function<Status(std::shared_ptr<MemTable>)>;
-  // The view is the present one, and stays so. `flush_keys` takes what the key store is to learn, in one or
-  // several memtables that have no key in common.
+  // The view is the present one, and stays so. `flush_keys` takes the records for the key store, in one or
+  // several memtables that share no key.
   PageFlush(const StoreContext* context, const StoreOptions* options,
             std::shared_ptr<const TablelessView> view, const FlushRequest* request, FlushKeys flush_keys)
       : context_(context),
@@ -75,8 +75,8 @@ class PageFlush {
         in_doubt_until_(view_->folded()),
         keeps_keys_(options->pages.key_store || (view_->parts().keys_whole && newest_ < in_doubt_until_)) {}
 
-  // Pages may be written without a journal, if this and the rest allows it. `may_begin` is asked once before the first,
-  // `tried` is told of each (PageWriter).
+  // Pages may be written without a journal, if all other conditions hold. `may_begin` is called once before the first,
+  // `tried` for each (PageWriter).
   void AllowInPlace(std::function<bool()> may_begin, std::function<void(uint64_t page_key)> tried) {
     may_begin_ = std::move(may_begin);
     tried_ = std::move(tried);
@@ -95,19 +95,19 @@ class PageFlush {
   };
   class SectionJob;
 
-  // f's are called with keys that stay only until it returns.
+  // Keys are valid only until f returns.
   using KeyVisitor = std::function<void(const Slice&)>;
 
   static SequenceNumber NewestOf(const FlushRequest& request);
   Status RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections);
   void Collect(const PagePart& part);
   Status CollectRangeDeletions(const PagePart& part);
-  // Of the range, in the store; perhaps more than once, and those of `part` at least.
+  // Keys of the range, in the store; perhaps more than once, and at least those of `part`.
   Status ForEachKey(const RangeTombstoneList::Fragment& range, const PagePart& part, const KeyVisitor& f) const;
   Status ForEachRange(const std::function<Status(const RangeTombstoneList::Fragment&)>& f) const;
-  // How many parts keep what range tombstones cover within bounds.
+  // The number of parts that bounds the memory of keys covered by range tombstones.
   Status CountParts(uint32_t* parts) const;
-  // False if it is of another part. What slices point to is the caller's.
+  // False if it is of another part. The caller owns the bytes of slices.
   bool AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
                const Slice& value);
   Status BeginInPlace();
@@ -125,8 +125,8 @@ class PageFlush {
   std::deque<std::string> range_keys_;  // that range tombstones delete
   const SequenceNumber newest_;          // of the memtables
   const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
-  // The key store stays whole. Where it is wanted no more, until nothing is in doubt: pages may have lost keys to a
-  // range of a memtable that is still to come, and nothing else tells of these.
+  // The key store stays whole. If the options no longer want it, until nothing is in doubt: a range tombstone of a
+  // memtable may have deleted keys of pages already, and only the key store has them.
   const bool keeps_keys_;
   std::function<bool()> may_begin_;
   std::function<void(uint64_t)> tried_;

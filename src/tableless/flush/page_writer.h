@@ -19,19 +19,19 @@ namespace compassdb {
 
 class PageWriter {
  public:
-  // `cache` must stay. Null: nobody reads the file yet.
+  // `cache` must outlive this. Null: the file has no readers yet.
   PageWriter(const StoreContext* context, std::string path, uint64_t file_number, size_t page_bytes, PageCache* cache)
       : context_(context), path_(std::move(path)), file_number_(file_number), page_bytes_(page_bytes), cache_(cache) {}
-  // For images that no journal has: readers find them in `in_flight` while they are written. `tried` is told of each
-  // page whose write was tried, before anybody may rely on the page not being there any more.
+  // For images without a journal: readers find them in `in_flight` while they are written. `tried` is called for each
+  // page whose write was tried, before the image is removed from `in_flight`.
   void WithoutJournal(InFlightPages* in_flight, std::function<void(uint64_t page)> tried) {
     in_flight_ = in_flight;
     tried_ = std::move(tried);
   }
 
-  // Pages ascend. The image may end before the page does: the rest is zeros.
+  // Pages ascend. An image may be shorter than the page: the rest is zeros.
   Status Add(uint64_t page, const Slice& image);
-  // All that was added is durable.
+  // Makes all added pages durable.
   Status Finish();
   uint64_t pages() const { return pages_; }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store spills that cuts no records: a record goes to its page if the page has room for it when it
-// comes, else to the overflow store; those in the page stay. Pure: no I/O.
+// What a store with whole records spills: a new record is put into its page if it fits, else into the
+// overflow store; records in the page stay. Pure: no I/O.
 //
 // A page spills something exactly when it overflows (page_load.h), but more bytes than the formulas say,
-// since room that is too small for a record stays empty. Follows how full a page is, record by record; as
-// exact as size_lattice.h says. One thread at a time: keeps what it computed.
+// because space that is too small for a record stays empty. It computes the fill of a page record by record,
+// as exactly as size_lattice.h says. One thread at a time: keeps what it computed.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class RecordSpill {
     double records = 0;
     double bytes = 0;
   };
-  // Of a page that `pairs` pairs came to. Time grows with that number.
+  // Of a page with `pairs` pairs. Time grows with that number.
   Spill At(uint64_t pairs);
   Spill Load(const PairsPerPage& pairs_per_page);
   // Spilled bytes by the bytes of all records.
@@ -43,7 +43,7 @@ class RecordSpill {
   std::optional<SizeLattice> lattice_;  // for sizes that differ
   std::vector<double> fits_;            // by free cells: probability that the next record fits
   std::vector<double> fits_bytes_;      // by free cells: its bytes if it does, else 0, on average
-  std::vector<Spill> spills_;           // by number of pairs, as far as asked for
+  std::vector<Spill> spills_;           // by number of pairs, as far as needed
   CellProbabilities filled_;            // after spills_.size() - 1 pairs
   CellProbabilities next_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of the overflow store that are read together, up to a bound of memory.
 //
-// Thread safety: one thread at a time. The runs of the indexes that it is given must stay.
+// Thread safety: one thread at a time. The runs of its indexes must outlive it.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ class OverflowBatch {
   // Reads count in `statistics`, which may be null.
   explicit OverflowBatch(rocksdb::Statistics* statistics = nullptr) : statistics_(statistics) {}
 
-  // Whatever the index has for this hash is read by the next Read; false if it has nothing.
+  // The next Read reads all records of this hash in the index; false if it has none.
   bool Add(const OverflowIndex& index, const KeyHash& hash);
-  // Reads what was added, but for what would take more than kMaxBytes in all.
+  // Reads the added records, without those that exceed kMaxBytes in all.
   void Read();
-  // The record of a key whose hash was added, and the entry's name; what the record points to stays until
-  // Clear. NotFound if there is none, Incomplete if it was too much to be read.
+  // The record of a key whose hash was added, and the entry's name; the record is valid until Clear.
+  // NotFound if there is none, Incomplete if it did not fit kMaxBytes.
   Status Find(const Slice& user_key, const KeyHash& hash, PageRecord* record,
               OverflowEntryNames::value_type* name = nullptr) const;
   void Clear();

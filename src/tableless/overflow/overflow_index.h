@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the overflow records of one section are: in memory, by the hash of their key (KallaxDB 3.2).
-// Immutable and thread safe; a change makes another one.
+// The places of one section's overflow records, in memory, by the hash of their key (KallaxDB 3.2).
+// Immutable and thread safe; a change makes another index.
 #pragma once
 
 #include <map>
@@ -25,19 +25,19 @@ class OverflowIndex {
   // Sorted here; `runs` are those that entries name, by id.
   OverflowIndex(std::vector<Entry> entries, std::vector<OverflowRunRef> runs);
 
-  // The record of the key; *room holds what it points to. NotFound if there is none.
+  // The record of the key, with its bytes in *room. NotFound if there is none.
   Status Find(const Slice& user_key, const KeyHash& hash, std::string* room, PageRecord* record,
               rocksdb::Statistics* statistics = nullptr) const;
   Status Read(const Entry& entry, std::string* room, OverflowEntry* record,
               rocksdb::Statistics* statistics = nullptr) const;
-  // Those of all keys of this hash: of one, but for collisions. Reads nothing.
+  // Entries of all keys with this hash: one, except for collisions. Reads nothing.
   std::span<const Entry> EntriesOf(const KeyHash& hash) const;
   Status FindRun(const Entry& entry, const OverflowRun** run) const;
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<OverflowRunRef>& runs() const { return runs_; }
-  // What runs take that hold these entries alone.
+  // The bytes of runs with only these entries.
   uint64_t run_bytes() const { return run_bytes_; }
-  // About the bytes of the records that have more than so many.
+  // Estimated bytes of the records that are larger than this.
   uint64_t BytesOfLarger(uint64_t bytes) const;
   size_t MemoryBytes() const { return entries_.capacity() * sizeof(Entry) + sizeof(*this); }
 
@@ -49,13 +49,13 @@ class OverflowIndex {
 
 using OverflowIndexRef = std::shared_ptr<const OverflowIndex>;
 
-// Changes an index entry by entry, and then gives the next one.
+// Changes an index entry by entry, and then returns the next one.
 class OverflowIndexBuilder {
  public:
   // `base` may be null: empty.
   explicit OverflowIndexBuilder(OverflowIndexRef base);
-  // An entry of a run whose id is not below those before, and what the run's list says it replaces. Reads records
-  // whose keys have its hash, to compare the keys, but for those in `replaced`.
+  // An entry of a run with an id not below the previous ones, and the entries that the run's list says it replaces.
+  // Reads records with its hash, to compare their keys, except those in `replaced`.
   Status Apply(const OverflowRunRef& run, const OverflowSlot& slot, const OverflowEntryNames& replaced);
   // The base itself if nothing was applied.
   OverflowIndexRef Finish();

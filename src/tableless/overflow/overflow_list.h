@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run of the overflow store says of its entries behind them, so that an index is made without reading records
+// The list at the end of a run of the overflow store, from which an index is made without reading records
 // (docs/formats/tableless.md).
 //
 //   list    := slot* name* trailer
@@ -33,20 +33,20 @@ struct OverflowSlot {
   bool removal = false;
 };
 
-// Entries, by their run's id and their offset in it; ascending where something is looked for.
+// Entries, by their run's id and their offset in it; ascending for searches.
 using OverflowEntryNames = std::vector<std::pair<uint64_t, uint32_t>>;
 
 struct OverflowList {
   std::vector<OverflowSlot> slots;
-  // Entries of older runs, each of a key that has an entry in this run, too. Not all of them: whoever rewrote an entry
-  // meanwhile gave it another name.
+  // Entries of older runs whose keys have an entry in this run. Not all of them: an entry that was rewritten meanwhile
+  // has another name.
   OverflowEntryNames replaced;
 };
 
 inline constexpr size_t kOverflowSlotBytes = 16;
 inline constexpr size_t kOverflowListTrailer = 20;
 
-// Slots stand one behind the other from offset 0 on; the list is at the end of the last, `offset`.
+// Slots follow each other from offset 0 on; the list is after the last one, at `offset`.
 void AppendOverflowList(const OverflowList& list, uint64_t file_id, uint64_t offset, std::string* dst);
 // The bytes of the list of a run of `count` entries and `length` bytes that ends in `trailer`; 0 if it does not.
 uint64_t OverflowListBytes(const Slice& trailer, uint64_t count, uint64_t length);

@@ -35,18 +35,18 @@ inline constexpr size_t kOverflowEntryHeader = 8;
 
 // A place in a run has 32 bits; longer runs are cut. A record that is larger has a run of its own, of less than 4 GiB.
 uint64_t MaxOverflowRunBytes();
-void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: as usual
+void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: the default
 
-// Appends runs to a file, which has nothing else appended meanwhile. One thread.
+// Appends runs to a file; nothing else is appended meanwhile. One thread.
 class OverflowRunWriter {
  public:
-  // Gives runs their ids in Finish: ascending, and above those of runs that are there by then.
+  // Assigns ids of runs in Finish: ascending, and above those of existing runs.
   OverflowRunWriter(CompactionFileWriter* file, OverflowHasher hasher, std::function<uint64_t()> new_id)
       : file_(file), hasher_(std::move(hasher)), new_id_(std::move(new_id)), first_(file->offset()), begin_(first_) {}
-  // Of runs that are there: entries of keys that are added here, too. Before the first.
+  // Entries of existing runs whose keys are also added here. Before the first.
   void Replace(OverflowEntryNames names) { list_.replaced = std::move(names); }
   Status Add(const OverflowEntry& entry);
-  // Appends what the manifest is to say of the runs, of none if nothing was added.
+  // Appends the manifest's data of the runs; none if nothing was added.
   Status Finish(std::vector<PageRunMeta>* runs);
   uint64_t count() const { return count_; }
   uint64_t bytes() const { return file_->offset() - first_; }
@@ -58,7 +58,7 @@ class OverflowRunWriter {
   const OverflowHasher hasher_;
   const std::function<uint64_t()> new_id_;
   const uint64_t first_;
-  uint64_t begin_;  // of the run at hand
+  uint64_t begin_;  // of the current run
   uint64_t count_ = 0;
   OverflowList list_;  // likewise
   std::vector<PageRunMeta> ended_;
@@ -73,11 +73,11 @@ class OverflowRun {
   const PageRun* run() const { return &run_; }
   const PageRunMeta& meta() const { return run_.meta(); }
 
-  // What it says of its entries, checked. A run without a list is read for that; its names are unknown.
+  // The list of its entries, checked. A run without a list is read instead; its names are unknown.
   Status List(const OverflowHasher& hasher, OverflowList* list) const;
   using EntryVisitor = std::function<Status(const OverflowPlace&, const OverflowEntry&)>;
-  // All entries in order, checked. Stops at f's error. Entries that are damaged are passed over if `damaged`
-  // is given, which is told of each.
+  // All entries in order, checked. Stops at f's error. Damaged entries are skipped if `damaged` is
+  // not null; it is called for each.
   Status Scan(const EntryVisitor& f, const std::function<void(const Status&)>& damaged = nullptr) const;
   // Likewise those at these places, ascending.
   Status ReadEach(const std::vector<OverflowPlace>& places, const EntryVisitor& f,
@@ -85,13 +85,13 @@ class OverflowRun {
   // *entry points into `room`.
   Status Read(const OverflowPlace& place, std::string* room, OverflowEntry* entry,
               rocksdb::Statistics* statistics = nullptr) const;
-  // The same in two parts: the request of `file` that is to be made, into place.size bytes; and what came of it.
+  // The same in two parts: the request to `file`, into place.size bytes; and its result.
   Status Request(const OverflowPlace& place, char* room, ReadRequest* request,
                  std::shared_ptr<CompactionFile>* file) const;
   Status Complete(const OverflowPlace& place, const ReadRequest& request, OverflowEntry* entry) const;
 
  private:
-  // What was read of the run together.
+  // Bytes of the run that were read together.
   struct Window {
     const char* From(uint64_t offset) const { return bytes.data() + (offset - at); }
     uint64_t at = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of one key when new versions meet the one that its page holds.
+// Folds new versions of a key into the one in its page.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace compassdb {
 
-// A record of a memtable; what slices point to is the caller's.
+// A record of a memtable; the caller owns the bytes of slices.
 struct NewVersion {
   SequenceNumber sequence = 0;
   ValueType type = kTypeDeletion;
@@ -21,9 +21,9 @@ struct NewVersion {
 };
 
 struct KeyOutcome {
-  // The page's record from now on; none: the key is gone.
+  // The new record of the page; none: the key is deleted.
   std::optional<PageRecord> newest;  // unfolded, if merge operands cannot be folded
-  // For the key store: what held snapshots still see, newest first; types are kTypeWideColumnEntity
+  // For the key store: versions that held snapshots still see, newest first; types are kTypeWideColumnEntity
   // (for plain values, too: it sorts before a marker of the same sequence) and kTypeDeletion.
   struct Aside {
     SequenceNumber sequence;
@@ -31,7 +31,7 @@ struct KeyOutcome {
     std::string value;
   };
   std::vector<Aside> asides;
-  SequenceNumber gone_at = 0;  // of the deletion, if the key is gone
+  SequenceNumber gone_at = 0;  // of the deletion, if the key is deleted
 
   std::string owned;  // newest->value may point here
 };
@@ -43,7 +43,7 @@ struct FoldOptions {
   const rocksdb::CompactionFilter* filter = nullptr;
 };
 
-// The family's filter for a job that rewrites pages; *owned keeps one that a factory makes. Null: none.
+// The family's filter for a job that rewrites pages; *owned holds one from a factory. Null: none.
 const rocksdb::CompactionFilter* PageFilter(const StoreOptions& options, bool manual,
                                             std::unique_ptr<rocksdb::CompactionFilter>* owned);
 

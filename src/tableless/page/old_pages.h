@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section that is being rehashed, in the order of the master hash: its pages, and what lies in the overflow store.
-// Of pages it holds one batch at a time, whatever the number of pages that one new page is made of.
+// A section that is being rehashed, in the order of the master hash: its pages and overflow records. It holds one
+// batch of pages at a time, whatever the number of old pages for one new page.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -18,16 +18,16 @@ namespace compassdb {
 
 class OldPages {
  public:
-  // `batch`: pages read at a time. `wanted`: only these are going to be asked for, ascending; else all are.
+  // `batch`: pages read at a time. `wanted`: only these are needed, ascending; null: all are.
   OldPages(std::shared_ptr<const TablelessView> view, uint32_t section, uint32_t batch,
            std::optional<std::vector<uint64_t>> wanted = std::nullopt);
 
-  // All whose master hash lies in [low, high], which ascend from call to call. What a record points to stays until
-  // `f` returns.
+  // All records with a master hash in [low, high], which ascend from call to call. A record is valid until `f`
+  // returns.
   Status ForEach(uint64_t low, uint64_t high, const std::function<Status(const PageRecord&)>& f);
 
   uint64_t bytes_read() const { return bytes_read_; }
-  // Of the pages that were read, those that did not count in their section then (PageState::Uncounted).
+  // The pages read so far that did not count in their section (PageState::Uncounted).
   struct Ahead {
     SequenceNumber folded;
     PageChange change;
@@ -40,11 +40,11 @@ class OldPages {
     uint64_t master;
   };
   struct Page {
-    std::shared_ptr<PageBatch> batch;  // what they lie in, or
+    std::shared_ptr<PageBatch> batch;  // the memory of the records, or
     std::shared_ptr<PageRoom> room;
     std::vector<Record> records;
   };
-  // This page and those that come next.
+  // This page and the next ones.
   Status Load(uint64_t first);
 
   const std::shared_ptr<const TablelessView> view_;

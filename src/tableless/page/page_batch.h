@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of one view that are read together, over all sections: from memory, from journals, and what is left by
-// reads that go on side by side; while descriptors are scarce, of one file after the other.
+// Pages of one view that are read together, over all sections: from memory, from journals, and the others by
+// concurrent reads; while descriptors are scarce, of one file after the other.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -17,26 +17,26 @@ namespace compassdb {
 
 class PageBatch {
  public:
-  // `view` must stay.
+  // `view` must outlive this.
   explicit PageBatch(const TablelessView* view) : view_(view) {}
 
-  // The pages of these keys (PageKey), ascending and each once; what was read before goes. `keep`: pages that
-  // were not in the page cache are put there.
+  // The pages of these keys (PageKey), ascending and each once; earlier pages are released. `keep`: pages that
+  // were not in the page cache are added to it.
   void Read(std::vector<uint64_t> page_keys, bool keep);
 
   uint64_t key(size_t i) const { return pages_[i].key; }
-  // Corruption also of a page that is being written just now: TablelessView::ReadPage settles that.
+  // Corruption also for a page that is being written at that time: TablelessView::ReadPage handles that.
   const Status& status(size_t i) const { return pages_[i].status; }
-  // The checked records, of a page whose status is OK. They stay until the next Read.
+  // The checked records of a page whose status is OK, valid until the next Read.
   const Slice& records(size_t i) const { return pages_[i].records; }
   // The same with the page's header, of a page that was in a journal.
   Slice image(size_t i) const {
     const Slice& records = pages_[i].records;
     return Slice(records.data() - kPageHeaderBytes, records.size() + kPageHeaderBytes);
   }
-  // The page does not count in its section yet (PageState::Uncounted): what of it does not. Null: it does.
+  // The part of the page that does not count in its section yet (PageState::Uncounted). Null: all of it does.
   const PageChange* uncounted(size_t i) const { return pages_[i].uncounted ? &pages_[i].change : nullptr; }
-  // By the last Read, of what was not in memory.
+  // By the last Read, of pages that were not in memory.
   uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -54,7 +54,7 @@ class PageBatch {
     PageChange change;
   };
   // Neighbours that are read together: the newest request of the sections, and of each journal. Pages
-  // of journals lie between those of others, which must not end the runs.
+  // of journals are between others, which must not end the runs.
   struct Run {
     const PageJournal* journal = nullptr;  // null: of the sections
     size_t request = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of one store in the block cache, without their zeros.
 //
-// Pages change in place, so an entry must go when its page is written, and a reader must not put back what
+// Pages change in place, so an entry must be removed when its page is written, and a reader must not add what
 // it read before. Each page belongs to one of a few stripes with a number: a reader takes the number before it
 // reads the page, and inserts under the stripe's lock if the number is still the same; a writer raises the
 // number and erases the entry under that lock, after the write.
@@ -24,11 +24,11 @@ using rocksdb::Slice;
 
 class PageCache {
  public:
-  // `cache` may be null: nothing is kept. Hits, misses and what is added count in `statistics` (which may be null,
-  // else outlives this) as those of data blocks do.
+  // `cache` may be null: nothing is kept. Hits, misses and additions count in `statistics` (may be null, else
+  // outlives this) as those of data blocks.
   explicit PageCache(std::shared_ptr<rocksdb::Cache> cache, rocksdb::Statistics* statistics = nullptr);
 
-  // The page's records, held until the destructor; `found` tells whether they are there.
+  // The page's records, held until the destructor; `found`: whether they are in the cache.
   class Hold {
    public:
     Hold() = default;
@@ -46,9 +46,9 @@ class PageCache {
   };
   void Find(uint64_t file_number, uint64_t page, Hold* hold) const;
   uint64_t Number(uint64_t page) const { return StripeOf(page).number.load(std::memory_order_acquire); }
-  // Of a page whose Number was so before it was read.
+  // A page whose Number had this value before it was read.
   void Insert(uint64_t file_number, uint64_t page, uint64_t number, const Slice& records);
-  // It was written.
+  // The page was written.
   void Erase(uint64_t file_number, uint64_t page);
   bool enabled() const { return cache_ != nullptr; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One page being changed: what of its records stays, what comes, and what of that does not fit.
+// One page being changed: the records that stay, the new ones, and those that do not fit.
 #pragma once
 
 #include <deque>
@@ -22,32 +22,32 @@ struct SectionCounts {
   int64_t overflow_bytes = 0;
 };
 
-// Tells the key store what an outcome means for it. `key_store`: it is to have every key; else what is put aside.
-// `held`: if the key is gone, a held snapshot is older than its deletion. Thread safe as MemTable::Add(concurrent).
+// Adds the records of an outcome for the key store. `key_store`: it has every key; else only versions for snapshots.
+// `held`: if the key is deleted, a held snapshot is older than that. Thread safe like MemTable::Add(concurrent).
 Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys);
 
-// One thread. Slices given must stay until the next Begin.
+// One thread. Slices must stay valid until the next Begin.
 class PageEdit {
  public:
   PageEdit(uint32_t section, size_t page_bytes) : section_(section), page_bytes_(page_bytes) {}
 
   void Begin(std::vector<PageRecord> existing);
-  // The page's own record of the key; null if it has none. It does not stay by itself from here on.
+  // The page's own record of the key; null if it has none. From now on it stays only if it is added again.
   const PageRecord* Take(const Slice& user_key);
-  // What took the place of a record, or of nothing. `overflowed`: the old one, in the overflow store.
+  // The new record of a key. `overflowed`: the old one, in the overflow store.
   void Put(const PageRecord& record, const PageRecord* overflowed);
   void Remove(const Slice& user_key, SequenceNumber sequence, const PageRecord* overflowed);
-  // Places everything. *changed: the page's own records are others than before.
+  // Places everything. *changed: the page's own records have changed.
   void Finish(bool* changed);
 
   const std::vector<PageRecord>& records() const { return kept_; }
-  // A key's record went from the page to the overflow store, or came from there.
+  // A key's record moved from the page to the overflow store, or back.
   bool crossed() const { return crossed_; }
   // Of the page alone.
   PageChange change() const { return change_; }
   size_t used() const { return used_; }  // by header and records
-  // Entries for the overflow store, whose slices stay as those given do.
+  // Entries for the overflow store, whose slices are valid as long as the given ones.
   std::vector<OverflowEntry>* overflow() { return &overflow_; }
   SectionCounts* counts() { return &counts_; }
 

@@ -9,10 +9,10 @@
 // 0 as long as it is as its file was made. A page of zeros is damage: every page of a section is written
 // when its file is made. Records have distinct keys; each is its key's newest version that was folded.
 //
-// Version 3 is of a page that was written without a journal, ahead of the edit that commits its flush. It ends, within
-// `used` and the checksum, in what the commit adds to the section's counts:
+// Version 3 is a page that was written without a journal, before the edit that commits its flush. At its end, within
+// `used` and the checksum, it has the numbers that the commit adds to the section's counts:
 //
-//   records:fixed32 bytes:fixed32    how many more the page holds than before, in two's complement
+//   records:fixed32 bytes:fixed32    the change of the page's numbers, in two's complement
 //
 // Version 1 has count:fixed32 version:fixed32 instead of the last field. It is read.
 #pragma once
@@ -44,17 +44,17 @@ struct PageRecord {
 
 size_t EncodedSize(const PageRecord& record);
 
-// Of what a page holds, against what it held.
+// The change of a page's contents.
 struct PageChange {
   int32_t records = 0;
   int32_t bytes = 0;  // encoded
 };
 
 // Collects records into an image of kPageHeaderBytes + their encoded sizes, and kPageChangeBytes in a page of version
-// 3; the caller sees to it that it fits.
+// 3. The caller ensures that it fits.
 class PageBuilder {
  public:
-  // Appends an image to `dst`, which must stay.
+  // Appends an image to `dst`, which must outlive this.
   explicit PageBuilder(std::string* dst);
   void Add(const PageRecord& record);
   void Finish(uint64_t file_number, uint64_t page, SequenceNumber folded) {
@@ -72,13 +72,13 @@ class PageBuilder {
 
 // Checks everything but the records' own structure: *records holds them. Corruption without a path.
 Status CheckPage(const Slice& image, uint64_t file_number, uint64_t page, Slice* records);
-// Of the page that has these records, as CheckPage gave them: `folded`, 0 if it does not say.
+// `folded` of the page with these records, as CheckPage returned them; 0 if it has none.
 SequenceNumber FoldedOf(const Slice& records);
-// Likewise: true if it was written without a journal; then *change is what it says.
+// Likewise: true if it was written without a journal; then sets *change.
 bool WrittenInPlace(const Slice& records, PageChange* change = nullptr);
-// Takes the next record off. False at the end and if what follows is none; then `records` is not empty.
+// Removes the next record. False at the end, and at damage; then `records` is not empty.
 bool NextPageRecord(Slice* records, PageRecord* record);
-// False if there is none. `damaged` tells of records that cannot be read.
+// False if there is none. *damaged: some record cannot be read.
 bool FindPageRecord(Slice records, const Slice& user_key, PageRecord* record, bool* damaged);
 // All of them.
 Status ListPageRecords(Slice records, std::vector<PageRecord>* list);

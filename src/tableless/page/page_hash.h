@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a key's page is: page = floor(master_hash(key) / Rs) (KallaxDB 3.2), in the section that has
-// the key's share of the hash space. Only the divisor changes when a section is rehashed, so that
-// consecutive pages go to consecutive pages.
+// The page of a key: page = floor(master_hash(key) / Rs) (KallaxDB 3.2), in the section with the key's
+// share of the hash space. A rehash changes only the divisor, so the records of consecutive pages
+// move to consecutive pages.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ inline MasterHash MasterHashOf(const KeyHash& hash, uint32_t sections) {
           static_cast<uint64_t>(product) >> (64 - kMasterBits)};
 }
 
-// Rs for so many pages per section.
+// Rs for this number of pages per section.
 inline uint64_t PageDivisor(uint64_t pages) {
   return ((uint64_t{1} << kMasterBits) + pages - 1) / pages;
 }
 
-// As many pages as can be told apart, for about the number wanted; maps its results to themselves.
+// The number of pages that has a divisor of its own, near `wanted`; maps its results to themselves.
 inline uint64_t NormalPages(uint64_t wanted) {
   const uint64_t divisor = PageDivisor(wanted);
   return ((uint64_t{1} << kMasterBits) + divisor - 1) / divisor;
@@ -39,7 +39,7 @@ struct PagePart {
   uint32_t part = 0;
   uint32_t parts = 1;
 
-  // Of a section of so many pages: from First on, below End.
+  // Of a section with this many pages: from First on, below End.
   uint64_t First(uint64_t pages) const { return (pages * part + parts - 1) / parts; }
   uint64_t End(uint64_t pages) const { return (pages * (part + 1) + parts - 1) / parts; }
   bool Has(uint64_t page, uint64_t pages) const { return page >= First(pages) && page < End(pages); }

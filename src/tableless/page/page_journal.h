@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page images that are committed and not yet written in place (docs/formats/tableless.md): what makes
-// in-place writes safe. An image counts from the commit of its journal on, whatever the page's own place
-// holds; a write in place that a crash tears is repeated from here.
+// Page images that are committed and not yet written in place (docs/formats/tableless.md). They make
+// writes in place safe: an image counts from the commit of its journal on, and not the page's own place.
+// A write in place that a crash tears is repeated from here.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@ class PageJournalWriter {
     uint32_t offset = 0;  // in the buffer
     uint32_t size = 0;
   };
-  // Finished images of one section (page_format.h), which lie one behind the other in `buffer`.
+  // Finished images of one section (page_format.h), one after the other in `buffer`.
   Status Append(uint32_t section, const std::vector<Image>& images, const Slice& buffer);
-  // All are there: the directory, and what the manifest is to say.
+  // After the last image: writes the directory, and sets the manifest's data.
   Status Finish(uint64_t run_id, PageRunMeta* meta);
   uint64_t count() {
     MutexLock lock(&mu_);
@@ -53,7 +53,7 @@ class PageJournal {
   // Corruption if there is an image of more than `page_bytes`.
   static Status Open(FileCache* files, ExtentLedger* ledger, const PageRunMeta& meta, uint32_t page_bytes,
                      std::shared_ptr<PageJournal>* journal);
-  // Corruption if it has an image of a page that the section does not.
+  // Corruption if it has an image of a page that does not exist in the section.
   Status CheckPages(const PageSectionMeta& section) const;
 
   PageRun* run() { return &run_; }
@@ -66,7 +66,7 @@ class PageJournal {
   };
   // The image of a page of that file; false if it has none.
   bool Find(uint32_t section, uint64_t file_number, uint64_t page, Place* place) const;
-  // As it was written; CheckPage is the caller's.
+  // As it was written; the caller calls CheckPage.
   Status Read(const Place& place, std::string* room, Slice* image) const {
     return run_.Read(place.offset, place.size, room, image);
   }

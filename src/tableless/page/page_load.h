@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pages hold when pairs are hashed to them: the formulas of KallaxDB 3.3. Pure: no I/O.
+// The load of pages when pairs are hashed to them: the formulas of KallaxDB 3.3. Pure: no I/O.
 //
-// Conventions, those that give the paper's own numbers:
+// Conventions, which give the paper's own numbers:
 //   - A page overflows when the pairs that are hashed to it are larger, together, than its usable bytes; one
 //     that is exactly full does not.
-//   - What is spilled is the bytes above that, as if a pair could be cut (RecordSpill counts whole records).
+//   - The bytes above that are spilled, as if a pair could be cut (RecordSpill counts whole records).
 //   - The fill factor counts all pairs that are hashed to pages, spilled ones too, and may exceed 1.
 //
-// All is exact but for what SizeLattice says: constant sizes trivially, normal sizes in closed form, others
-// by convolution. No step works with a factorial or a power, so that nothing underflows for large pages.
+// All is exact except for SizeLattice: constant sizes trivially, normal sizes in closed form, others by
+// convolution. No step uses a factorial or a power, so nothing underflows for large pages.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 
 namespace compassdb {
 
-// What the store adds to the bytes of key and value.
+// The bytes that the store adds to key and value.
 inline constexpr uint64_t kPageOverhead = 16;   // per page
 inline constexpr uint64_t kRecordOverhead = 8;  // per record, at most: two lengths, sequence, type
 
-// How many pairs are hashed to one page (eq. 4), as far as it is not next to impossible. Immutable, any
+// The number of pairs that are hashed to one page (eq. 4), without nearly impossible ones. Immutable, any
 // thread.
 class PairsPerPage {
  public:
@@ -53,7 +53,7 @@ class PairsPerPage {
   std::vector<double> probability_;
 };
 
-// The fewest pages with which `within` is true, which it stays with more; `about` is where the search begins.
+// The fewest pages for which `within` is true; it is then true for more. The search begins at `about`.
 // None if 64 pages per pair are too few.
 std::optional<uint64_t> FewestPages(uint64_t pairs, uint64_t about,
                                     const std::function<bool(const PairsPerPage&)>& within);
@@ -65,7 +65,7 @@ struct PageLoad {
   double fill_factor = 0;           // bytes of all pairs by usable bytes of all pages (eq. 7)
 };
 
-// Overflow by number of pairs (eq. 1), and what follows from it. One thread at a time: keeps what it
+// Overflow by number of pairs (eq. 1), and its results. One thread at a time: it caches what it
 // computed.
 class PageOverflow {
  public:
@@ -94,7 +94,7 @@ class PageOverflow {
   const SizeDistribution sizes_;
   const double usable_;
   std::optional<SizeLattice> lattice_;  // for sizes without a closed form
-  std::vector<Page> pages_;  // by number of pairs, as far as asked for
+  std::vector<Page> pages_;  // by number of pairs, as far as needed
   CellProbabilities sum_;    // of pages_.size() - 1 pairs, as far as it is within a page
   CellProbabilities next_;
 };

@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// Times one read of a file, or several that go on side by side. One thread.
+// Times one read of a file, or several concurrent ones. One thread.
 class PageReadTimer {
  public:
   explicit PageReadTimer(rocksdb::Statistics* statistics)
@@ -19,7 +19,7 @@ class PageReadTimer {
   PerfTimer perf_;
 };
 
-// So many pages or records were read, the checksum of each of which is looked at.
+// This many pages or records were read, each with a checksum to be verified.
 inline void CountPagesRead(rocksdb::Statistics* statistics, uint64_t pages, uint64_t bytes) {
   if (pages == 0) return;
   Tick(statistics, rocksdb::BLOCK_CHECKSUM_COMPUTE_COUNT, pages);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the records that markers of the key store stand for (KallaxDB 4.6).
+// Finds the records for markers of the key store (KallaxDB 4.6).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace compassdb {
 
-// What a record of type kTypeBlobIndex of a key store holds: the key's value lies in its page.
+// The value of a key store's record of type kTypeBlobIndex: the key's value is in its page.
 inline constexpr char kKeyMarker[] = "k";
 
 // At the sequence of the read, which must be held as a snapshot if there is one.
@@ -35,7 +35,7 @@ class PageResolver final : public ValueResolver {
     Version version;
     bool found = false;
   };
-  std::vector<Found> ahead_;  // in the order in which they come; used again, with their memory
+  std::vector<Found> ahead_;  // in their order; reused with their memory
   size_t coming_ = 0;
   mutable size_t next_ = 0;
 };

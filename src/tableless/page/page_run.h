@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An extent of a compaction file that belongs to a table-less store. Gives the extent back when the last
-// view that names it is gone. Thread safe; what the constructor takes outlives it.
+// An extent of a compaction file that belongs to a table-less store. Released with the last view that
+// names it. Thread safe; the constructor's arguments outlive it.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ class PageRun {
   PageRun& operator=(const PageRun&) = delete;
 
   const PageRunMeta& meta() const { return meta_; }
-  // Its edit is committed that takes it away.
+  // The edit that removes it is committed.
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
 
-  // n bytes from there on; Corruption if the run or its file ends before. `room` may be where they are.
+  // n bytes from there on; Corruption if the run or its file ends before. They may be in `room`.
   Status Read(uint64_t offset, size_t n, std::string* room, Slice* bytes) const;
   // Corruption if n bytes from there on are not all in the run.
   Status CheckPlace(uint64_t offset, size_t n) const;

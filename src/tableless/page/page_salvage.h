@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For RepairDB: a family in pages of which something is damaged or gone becomes one of new files that hold
-// what can be read. Of a page that is the newest image that can be read, in a journal or in place; of a
-// key, the newest record. The key store is made anew from the records.
+// For RepairDB: rewrites a damaged family in pages into new files, with what can be read. Of a page that is
+// the newest image that can be read, in a journal or in place; of a key, the newest record. The key store
+// is rebuilt from the records.
 //
-// Thread safety: one thread, while nobody else uses the database.
+// Thread safety: one thread, while no other uses the database.
 #pragma once
 
 #include <functional>
@@ -26,16 +26,16 @@ class PageSalvage {
     std::function<std::string(uint64_t)> new_path;
     std::function<Status(std::shared_ptr<MemTable>)> flush_keys;
   };
-  // `pages` is what the manifest says of them; it has a geometry. Damage is told to context->log_info.
+  // `pages` is the manifest's data; it has a geometry. Damage is reported to context->log_info.
   PageSalvage(const StoreContext* context, const StoreOptions* options, const VersionEdit& pages, Calls calls);
 
-  // Reads everything. *whole: nothing of it is damaged or gone. Other errors are the result.
+  // Reads everything. *whole: nothing of it is damaged or missing. Other errors are returned.
   Status Check(bool* whole);
   // Pages, images and overflow records that cannot be read, and files of them.
   uint64_t damages() const { return damages_; }
-  // What the pages that were read hold goes up to it, whatever the manifest says.
+  // The highest sequence in pages that were read, whatever the manifest says.
   SequenceNumber newest() const { return newest_; }
-  // Writes new files. The edit takes away all that was there before.
+  // Writes new files. The edit removes all old ones.
   Status Rebuild(VersionEdit* edit);
 
  private:
@@ -44,7 +44,7 @@ class PageSalvage {
     OverflowPlace place;
     SequenceNumber sequence = 0;
   };
-  // What a page holds, as its bytes where they were read have it.
+  // The contents of a page, as slices of the read bytes.
   struct PageImage {
     SequenceNumber folded = 0;
     std::vector<PageRecord> records;
@@ -70,13 +70,13 @@ class PageSalvage {
   const PageGeometry geometry_;
   uint64_t damages_ = 0;
   SequenceNumber newest_ = 0;
-  Status failed_;  // the first error that is not about what is on the disk
+  Status failed_;  // the first error that is not about contents
   std::vector<PageJournalRef> journals_;  // oldest first
   std::vector<OverflowRunRef> runs_;
   std::vector<std::map<std::string, Spilled>> overflow_;  // by section, by key
-  // The section at hand:
+  // The current section:
   PageSectionMeta meta_;
-  std::unique_ptr<RandomAccessFile> file_;  // null: it is gone
+  std::unique_ptr<RandomAccessFile> file_;  // null: it is missing
   uint64_t pages_there_ = 0;  // of it, at most; the manifest may name any number
   std::multimap<uint64_t, const std::pair<const std::string, Spilled>*> by_page_;
   PageRoom room_;

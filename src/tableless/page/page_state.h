@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all views of one table-less store share.
+// State that all views of one table-less store share.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class TablelessView;
 // Thread safe. Lock order: mu_ is a leaf.
 class PageState {
  public:
-  // `statistics` may be null, else it outlives this. `read_only`: somebody else may write pages.
+  // `statistics` may be null, else it outlives this. `read_only`: a primary may write pages.
   PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator,
             rocksdb::Statistics* statistics, bool read_only)
       : read_only_(read_only),
@@ -33,10 +33,10 @@ class PageState {
   // Pages may hold versions up to this sequence. Raised before the view that has them is current, and
   // so before any of them is written in place.
   SequenceNumber folded() const { return folded_.load(std::memory_order_acquire); }
-  // What was flushed, and counts in the sections, goes up to this. Pages that were written without a journal may be
-  // ahead of it: of a flush that goes on, or has failed, or that a crash interrupted. The logs have all of that.
+  // Flushed records, which count in the sections, go up to this. Pages that were written without a journal may be
+  // newer: of a flush that is running, or has failed, or that a crash interrupted. The logs have all of that.
   SequenceNumber committed() const { return committed_.load(std::memory_order_acquire); }
-  // With the turn (TablelessStore), or before there are readers.
+  // With the turn (TablelessStore), or before the first reader.
   void RaiseInPlace(SequenceNumber folded) {
     if (folded > this->folded()) folded_.store(folded, std::memory_order_release);
   }
@@ -44,13 +44,13 @@ class PageState {
     RaiseInPlace(committed);
     if (committed > this->committed()) committed_.store(committed, std::memory_order_release);
   }
-  // Of a page's records, as CheckPage gave them: they do not count in their section yet; *change does not.
+  // The records of a page, as CheckPage returned them, do not count in their section yet; nor does *change.
   bool Uncounted(const Slice& records, PageChange* change) const {
     return WrittenInPlace(records, change) && FoldedOf(records) > committed();
   }
-  // Likewise: somebody else wrote the page, after this opening. Where this one may write, nobody else does: the file is
-  // of a later state than the manifest. (What a flush writes, in a journal or in place, is above neither: both are
-  // raised before anything can be read of it.)
+  // Likewise: a primary wrote the page after this open. If this database may write, no primary exists: the file then is
+  // newer than the manifest. (Pages of a flush, in a journal or in place, are above neither limit: both are raised
+  // before such a page can be read.)
   bool WrittenBeside(const Slice& records) const {
     return FoldedOf(records) > (WrittenInPlace(records) ? folded() : committed());
   }
@@ -59,7 +59,7 @@ class PageState {
   // Pages written without a journal, since open.
   uint64_t unjournaled() const { return unjournaled_.load(std::memory_order_relaxed); }
   void CountUnjournaled(uint64_t pages) { unjournaled_.fetch_add(pages, std::memory_order_relaxed); }
-  // Likewise: from journals, records appended to the overflow store, rehashes of a section that are done.
+  // Likewise: pages from journals, records appended to the overflow store, finished rehashes of a section.
   uint64_t journaled() const { return journaled_.load(std::memory_order_relaxed); }
   void CountJournaled(uint64_t pages) { journaled_.fetch_add(pages, std::memory_order_relaxed); }
   uint64_t overflow_written() const { return overflow_written_.load(std::memory_order_relaxed); }
@@ -67,17 +67,17 @@ class PageState {
   uint64_t rehashes() const { return rehashes_.load(std::memory_order_relaxed); }
   void CountRehash() { rehashes_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Null once the store is gone.
+  // Null once the store is destroyed.
   std::shared_ptr<const TablelessView> current() const {
     MutexLock lock(&mu_);
     return current_;
   }
   void SetCurrent(std::shared_ptr<const TablelessView> view) {
     MutexLock lock(&mu_);
-    current_.swap(view);  // the old one goes outside of the lock
+    current_.swap(view);  // the old one is destroyed outside of the lock
     number_.fetch_add(1, std::memory_order_release);
   }
-  // Of the view that is current, or about to be.
+  // Of the view that is current, or becomes it.
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace compassdb {
 
-// CRC-32C of bytes and of where they lie (docs/formats/tableless.md): the file, by number or id, and the page or offset
-// there. So they do not verify anywhere else.
+// CRC-32C of bytes and their place (docs/formats/tableless.md): the file, by number or id, and the page or offset
+// in it. So they do not verify in another place.
 inline uint32_t PlaceChecksum(uint64_t file, uint64_t place, const rocksdb::Slice& bytes) {
   char at[16];
   EncodeFixed64(at, file);

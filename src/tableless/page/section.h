@@ -18,11 +18,11 @@
 
 namespace compassdb {
 
-// The file. It is open, for reading, while the cache of files has it, and always where that has no
-// limit. Thread safe: pages are read by everyone, written by one job at a time.
+// The file. It is open for reading while the file cache has it, and always if that has no limit.
+// Thread safe: any thread reads pages, one job at a time writes them.
 class SectionFile {
  public:
-  // `release` takes the path of a file that nobody needs any more, from whichever thread.
+  // `release` is called by any thread with the path of a file that is not needed any more.
   SectionFile(FileCache* files, std::string path, uint64_t number,
               std::function<void(const std::string&)> release)
       : files_(files), path_(std::move(path)), number_(number), release_(std::move(release)) {}
@@ -30,13 +30,13 @@ class SectionFile {
   SectionFile(const SectionFile&) = delete;
   SectionFile& operator=(const SectionFile&) = delete;
 
-  // Makes a file of empty pages, durably but for its directory entry.
+  // Creates a file of empty pages, durable except for its directory entry.
   static Status Create(FileSystem* fs, const std::string& path, uint64_t number, uint64_t pages,
                        uint32_t page_bytes, const FileOptions& options);
-  // Corruption if the file has not so many bytes.
+  // Corruption if the file has fewer bytes.
   Status Open(uint64_t bytes);
 
-  // `hold` keeps `*reader` open. Never NotFound, which to those who look for keys means something else.
+  // `hold` keeps `*reader` open. Never NotFound, which means a missing key to the callers.
   Status Reader(std::shared_ptr<CompactionFile>* hold, const RandomAccessFile** reader) const;
   const FileCache& files() const { return *files_; }
   const std::string& path() const { return path_; }
@@ -48,7 +48,7 @@ class SectionFile {
   const std::string path_;
   const uint64_t number_;
   const std::function<void(const std::string&)> release_;
-  std::shared_ptr<CompactionFile> kept_;  // null where descriptors are limited
+  std::shared_ptr<CompactionFile> kept_;  // null if descriptors are limited
   std::atomic<bool> obsolete_{false};
 };
 
@@ -58,9 +58,9 @@ struct Section {
   uint64_t divisor = 1;
   std::shared_ptr<SectionFile> file;
   OverflowIndexRef overflow;
-  uint64_t large_bytes = 0;  // of records that no page can hold, about
+  uint64_t large_bytes = 0;  // of records that fit no page, estimated
 
-  // Of what pages can hold. No more than pages and overflow store have room for, whatever the manifest says.
+  // Of records that fit pages. Limited to the space of pages and overflow store, whatever the manifest says.
   SectionLoad Load(const PageGeometry& geometry) const {
     const uint64_t usable = geometry.page_bytes - kPageHeaderBytes;
     const uint64_t overflow_bytes = std::min(meta.overflow_bytes, overflow->run_bytes());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A section gets a new file with another number of pages (KallaxDB 3.2, background rehash). Old and new
+// Writes a section to a new file with another number of pages (KallaxDB 3.2, background rehash). Old and new
 // pages are both in the order of the master hash, so the new file is written front to back from batches of
-// consecutive old pages. What fits no new page goes into an overflow run at once: of values none stays in memory.
-// Flushes go on meanwhile, into the old pages. The new pages that theirs lead to are made again, in rounds while
-// flushes go on (CatchUp), and once more when they wait (Conclude); of what such a page had in the overflow run,
-// later entries of the run take the place.
+// consecutive old pages. Records that fit no new page are written to an overflow run at once: no values stay in
+// memory. Flushes continue, into the old pages. The new pages that they affect are written again, in rounds while
+// flushes run (CatchUp), and once more while flushes wait (Conclude). Later entries of the overflow run replace
+// earlier ones of such a page.
 //
 // Thread safety: one thread at a time.
 #pragma once
@@ -29,7 +29,7 @@ class SectionRehash {
   // `filtered`: a pass for the compaction filter.
   SectionRehash(TablelessStore* store, std::shared_ptr<const TablelessView> view, const RehashPart& part,
                 bool filtered);
-  // Unless it is named by an edit that was made, the new file goes.
+  // Deletes the new file, unless an edit names it.
   ~SectionRehash();
   SectionRehash(const SectionRehash&) = delete;
   SectionRehash& operator=(const SectionRehash&) = delete;
@@ -38,35 +38,35 @@ class SectionRehash {
 
   // Without the turn: the whole file, durable.
   Status WriteAll(const std::atomic<bool>* cancel);
-  // Without the turn: rounds of what changed since, until one has few pages, or hardly fewer than the one before.
+  // Without the turn: rounds of changed pages, until a round has few, or hardly fewer than the one before.
   Status CatchUp(const std::atomic<bool>* cancel);
-  // With the turn: what changed since then, and everything is durable that the edit names. `keys` gets what there is
-  // for the key store (null: nothing).
+  // With the turn: pages that changed since. All that the edit names is then durable. `keys` gets the records for the
+  // key store (null: none).
   Status Conclude(const std::atomic<bool>* cancel, VersionEdit* edit, std::shared_ptr<MemTable>* keys);
-  // The edit is made, which names the files.
+  // The edit with the files was made.
   void Keep();
 
   void Report(JobReport* report) const;
-  // How many pages were made again, and of these, while flushes waited.
+  // How many pages were written again, and of these while flushes waited.
   uint64_t pages_again() const { return pages_again_; }
   uint64_t pages_held_up() const { return pages_held_up_; }
 
  private:
-  // A record that is in the overflow run, by its newest entry there.
+  // A record in the overflow run, by its newest entry there.
   struct Spilled {
     std::string key;
     SequenceNumber sequence = 0;
     uint64_t bytes = 0;  // as the section counts them
     bool unfolded = false;
   };
-  // What became of a page beyond its image.
+  // Results of a page besides its image.
   struct Rest {
     std::vector<Spilled> spilled;
     SectionCounts change;           // by the filter
-    std::vector<std::string> gone;  // keys that it took
+    std::vector<std::string> gone;  // keys that the filter removed
   };
 
-  // How many there are to be; reads a sample of the section if its records' sizes decide.
+  // The new number of pages; reads a sample of the section if record sizes decide.
   Status ChoosePages();
   Status WriteFile(const std::atomic<bool>* cancel);
   // Pages of the old section with changes, which `view` has.

@@ -2,15 +2,15 @@
 // How many pages a section should have, by the formulas of KallaxDB 3.3 for whole records (record_spill.h).
 // The store and `PlanTableless` size by these functions. Pure: no I/O.
 //
-// When is told by what the section holds, as it was counted:
-//   - It grows once more of its bytes lie in the overflow store than `max_overflow`.
+// The counts of a section decide when:
+//   - It grows once more of its bytes than `max_overflow` are in the overflow store.
 //   - It shrinks once its pages are less full than `min_fill`.
-// To what, by the distribution of its records' sizes: the fewest pages of which at most `fill` is used and
-// whose overflow is expected to be half of what would make it grow. Both ends keep apart: growth is by a
-// quarter at least and leaves pages no emptier than a third above `min_fill`. Records that are large for a
-// page overflow more than `max_overflow` even so, and their sections follow that bound alone.
+// The distribution of its record sizes decides the new number: the fewest pages of which at most `fill` is used
+// and whose expected overflow is half of the limit. Both limits stay apart: growth is by at least a quarter and
+// leaves pages at least a third above `min_fill`. Records that are large for a page overflow more than
+// `max_overflow` anyway, and their sections follow that bound alone.
 //
-// Records that no page can hold count for nothing here.
+// Records that fit no page do not count here.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct SizingRule {
   double max_overflow;  // above, more; of the bytes
 };
 
-// What a section holds, as counted.
+// The counts of a section.
 struct SectionLoad {
   uint64_t pages = 0;
   uint64_t usable = 1;          // bytes of a page for records
@@ -42,14 +42,14 @@ enum class Resize { kNone, kGrow, kShrink };
 
 Resize ResizeOf(const SizingRule& rule, const SectionLoad& load);
 
-// For `bytes` of records of such sizes, all of which a page can hold.
+// For `bytes` of records of these sizes, all of which fit a page.
 uint64_t SizedPages(const SizingRule& rule, const SizeDistribution& sizes, uint64_t bytes, uint64_t usable);
 
-// What a section gets that is to be resized.
+// The new number of pages of a section.
 uint64_t ResizedPages(const SizingRule& rule, Resize resize, const SectionLoad& load,
                       const SizeDistribution& sizes);
 
-// The fewest pages that such a section has before it grows.
+// The fewest pages of such a section before it grows.
 uint64_t PagesBeforeGrowth(const SizingRule& rule, const SizeDistribution& sizes, uint64_t bytes,
                            uint64_t usable);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the encoded sizes of pairs are distributed, each pair independent of the others (KallaxDB 3.3).
+// The distribution of the encoded sizes of pairs, each independent of the others (KallaxDB 3.3).
 // Immutable, any thread.
 #pragma once
 
@@ -17,8 +17,8 @@ class SizeDistribution {
   };
 
   static SizeDistribution Constant(uint64_t bytes);
-  // For the normal law to stand for sizes, sigma must be small against the mean; sizes below one byte
-  // are cut off where whole bytes are asked for (Shares).
+  // The normal law fits sizes if sigma is small against the mean. Shares cuts off sizes below one
+  // byte.
   static SizeDistribution Normal(double mean, double sigma);
   // The whole numbers from low to high, both included.
   static SizeDistribution Uniform(uint64_t low, uint64_t high);
@@ -30,7 +30,7 @@ class SizeDistribution {
   bool constant() const { return kind_ == Kind::kConstant; }
   bool normal() const { return kind_ == Kind::kNormal; }
 
-  // Whole sizes of at most `limit` with their probabilities, by size. What is missing to 1 is larger.
+  // Whole sizes of at most `limit` with their probabilities, by size. The rest to 1 is larger.
   std::vector<Share> Shares(uint64_t limit) const;
 
  private:

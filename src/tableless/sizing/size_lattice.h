@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of pairs on a lattice of the bytes of a page, for sums of them by convolution.
 //
-// One cell is one byte, and the sums are exact, wherever that costs no more than a bound, by default about a
-// second. Large pages of many different sizes get cells of several bytes, at most a quarter of the mean size:
-// a size between two cells is shared out between them so that its mean stays. A pair adds its mean square to
+// One cell is one byte, and the sums are exact, if that costs less than a bound, by default about a second.
+// Large pages with many different sizes get cells of several bytes, at most a quarter of the mean size: a size
+// between two cells is shared between them so that its mean stays. A pair adds its mean square to
 // the variance of a page's bytes (Poisson's law), and the sharing at most a quarter of a squared cell, 2 % of
 // that.
 #pragma once
@@ -22,7 +22,7 @@ struct CellProbabilities {
   uint32_t begin = 0, end = 0;
 
   void Clear();
-  // Leaves the ends off that are next to impossible.
+  // Cuts off the ends that are nearly impossible.
   void Trim();
 };
 
@@ -39,9 +39,9 @@ struct SizeLattice {
 
   uint32_t cells;           // of a page
   double unit;              // bytes per cell
-  std::vector<Step> steps;  // sizes that a page can hold, ascending; what is missing to 1 is larger
+  std::vector<Step> steps;  // sizes that fit a page, ascending; the rest to 1 is larger
 
-  // Into *to, which is clear: what is within the page once a size is added to `from`. Not trimmed.
+  // Sets *to, which is empty, to `from` plus one size, as far as it fits the page. Not trimmed.
   void Convolve(const CellProbabilities& from, CellProbabilities* to) const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the records of a section are, before it is rehashed: those in pages by a sample of the pages
-// (keys are spread evenly, so that any pages will do), those in the overflow store from its index.
+// The sizes of a section's records, before it is rehashed: in pages by a sample of the pages (keys are
+// spread evenly, so any pages will do), in the overflow store from its index.
 #pragma once
 
 #include "tableless/sizing/size_distribution.h"
@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// Of the records that a page can hold; a page's bytes if there are none. `batch`: pages read at a time.
+// Of the records that fit a page; a page's bytes if there are none. `batch`: pages read at a time.
 Status SampleSizes(const TablelessView& view, uint32_t section, uint32_t batch, SizeDistribution* sizes,
                    uint64_t* bytes_read);
 
