@@ -5,16 +5,16 @@
 
 namespace compassdb {
 
-// In which order the records of a piece lie on disk. Whatever the order, iterators deliver keys in
-// the order of the comparator. Values are part of the format.
+// The order of a piece's records on disk. Iterators return keys in the order of the comparator in
+// any case. Values are part of the format.
 enum class DataOrder : uint8_t {
   // Sorted by key: scans read sequentially.
   kKey = 0,
   // By the slots of a perfect hash function over the piece's keys, a fixed number of slots per
   // block (CompassDB paper, section 4.2).
   kSlot = 1,
-  // By the hash of the key: point reads find the block from a few bits per block, the least index
-  // memory of all.
+  // By the hash of the key: point reads find the block with a few bits per block. The least index
+  // memory.
   kHash = 2,
 };
 

@@ -2,10 +2,10 @@
 //
 // The index of a column family: directories and separators.
 //
-// Opening a database reads none of it; each part is read when it is first used. Properties, of the
-// parts that are in memory, in bytes: "compassdb.index-memory", and what it is made of:
-// "compassdb.index-memory-perfect-hash", "-fingerprints", "-pieces" (which piece of a table holds a
-// key), "-separators", "-block-offsets" and "-other" (objects, key bounds, range tombstones, what malloc adds).
+// An open reads none of it; each part is read at its first use. Properties, in bytes of the parts
+// in memory: "compassdb.index-memory", and its parts
+// "compassdb.index-memory-perfect-hash", "-fingerprints", "-pieces" (the piece of each key),
+// "-separators", "-block-offsets" and "-other" (objects, key bounds, range tombstones, overhead of malloc).
 
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace compassdb {
 
-// Loads the whole index of the family, for those who would rather wait now than at their first
-// reads. Where the index is in the block cache, only as much of it stays as fits. The error of
-// the first part that cannot be read; what was loaded before stays.
+// Loads the whole index of the family, so that the first reads do not wait for it. If the index is
+// in the block cache, as much of it stays as fits. Returns the error of the first part that cannot
+// be read; parts that were loaded before stay.
 rocksdb::Status LoadIndex(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
 
 }  // namespace compassdb
