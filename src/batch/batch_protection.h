@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checksums that a batch with protection_bytes_per_key keeps of its writes: made of what the
-// caller gave, compared with the batch's bytes wherever these are used.
+// The checksums of a batch with protection_bytes_per_key: made from the caller's data, and compared
+// with the batch's bytes wherever these are used.
 #pragma once
 
 #include <vector>
@@ -27,7 +27,7 @@ inline uint64_t ChecksumOfWrite(uint8_t tag, uint32_t column_family, const Slice
   return Hash64(value, Hash64(key, (uint64_t{column_family} << 8) | tag));
 }
 
-// Corruption if write number `index` is not what its checksum was made of.
+// Corruption if write number `index` does not match its checksum.
 inline Status CheckProtected(const rocksdb::WriteBatch::ProtectionInfo& protection, size_t index,
                              const BatchRecord& record) {
   if (index < protection.checksums.size() &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The byte format of a write batch, which is also what the WAL carries. It is
-// RocksDB's, so that batches travel between programs:
+// The byte format of a write batch, in memory and in the WAL. It is RocksDB's,
+// so that batches can be exchanged:
 //
 //   batch  := sequence fixed64, count fixed32, record*
 //   record := tag, [column family varint32], [key slice], [value slice]
@@ -45,7 +45,7 @@ inline constexpr uint8_t kTagBeginUnprepareXID = 0x13;
 inline constexpr uint8_t kTagCommitXIDAndTimestamp = 0x15;
 
 struct BatchRecord {
-  uint8_t tag = 0;             // as the tag without column family where there are two
+  uint8_t tag = 0;             // as the tag without column family if there are two
   uint32_t column_family = 0;
   Slice key;    // begin of a range; xid of a mark; blob of LogData
   Slice value;  // end of a range; timestamp of a commit
@@ -59,7 +59,7 @@ struct BatchRecord {
 };
 
 // Takes one record from the front of `input`, which is not empty. Corruption
-// if it does not fit, naming what was being read.
+// if it does not fit, naming the part.
 Status ReadBatchRecord(Slice* input, BatchRecord* record);
 
 }  // namespace compassdb

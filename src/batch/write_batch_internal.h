@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine does with batches beyond their public interface.
+// The engine's functions for batches, besides their public interface.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class BatchSink {
 
 // The kinds of records in a batch, as bits.
 enum BatchContentFlags : uint32_t {
-  kBatchDeferred = 1 << 0,  // not known yet: the bytes came from outside
+  kBatchDeferred = 1 << 0,  // not known yet: the bytes are from outside
   kBatchHasPut = 1 << 1,
   kBatchHasDelete = 1 << 2,
   kBatchHasSingleDelete = 1 << 3,
@@ -54,21 +54,21 @@ class WriteBatchInternal {
   static uint32_t Count(const WriteBatch* batch);
   static void SetCount(WriteBatch* batch, uint32_t count);
   static Slice Contents(const WriteBatch* batch) { return batch->rep_; }
-  // Written as it is, it would have keys with timestamps that nobody has given.
+  // Some keys still need timestamps.
   static bool NeedsTimestamps(const WriteBatch* batch) { return batch->needs_timestamps_; }
   static size_t ByteSize(const WriteBatch* batch) { return batch->rep_.size(); }
-  // Takes bytes from elsewhere (the WAL). Corruption if they cannot be a
-  // batch; its records are checked when they are read.
+  // Takes bytes from outside (the WAL). Corruption if they cannot be a batch;
+  // its records are checked when they are read.
   static Status SetContents(WriteBatch* batch, const Slice& contents);
   // Adds the records of `src`; with `wal_only` up to its WAL termination point.
   static Status Append(WriteBatch* dst, const WriteBatch* src, bool wal_only = false);
   // Bytes of a batch of `left` with `right` appended.
   static size_t AppendedByteSize(size_t left, size_t right);
 
-  // Gives the batch checksums of its writes, if it has none.
+  // Adds checksums of the batch's writes, if it has none.
   static Status Protect(WriteBatch* batch);
 
-  // Hands out every record, numbered from the batch's sequence. On success
+  // Feeds every record, numbered from the batch's sequence. On success
   // `*next` (may be null) is the sequence after the last.
   static Status InsertInto(const WriteBatch* batch, BatchSink* sink, SequenceNumber* next);
   // The part [begin, end) of the bytes, as WriteBatch::Iterate for the whole.
@@ -99,8 +99,8 @@ class WriteBatchInternal {
   static Status MarkCommitWithTimestamp(WriteBatch* batch, const Slice& xid, const Slice& timestamp);
   static Status MarkRollback(WriteBatch* batch, const Slice& xid);
 
-  // InvalidArgument for a record that no piece takes: key and value (or the end of a range) share 32 bits there,
-  // less room for what is added to them on their way.
+  // InvalidArgument for a record that is too large for a piece: key and value (or the end of a range) share 32 bits
+  // there, less space for what is added to them.
   static Status CheckSizes(uint64_t key_bytes, uint64_t value_bytes);
 
  private:
@@ -112,7 +112,7 @@ class WriteBatchInternal {
   static Status AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                           uint32_t column_family, const SliceParts& key, const SliceParts* value,
                           const char* second_name = "value");
-  // In a family with timestamps: with room for one behind the key, and behind the end of a range.
+  // In a family with timestamps: with space for one after the key, and after the end of a range.
   static Status AddRecord(WriteBatch* batch, ValueType tag, ValueType tag_with_family,
                           ColumnFamilyHandle* column_family, const SliceParts& key,
                           const SliceParts* value, const char* second_name = "value");

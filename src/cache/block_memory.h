@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a large cache of our make keeps its blocks: cells of about the blocks'
-// size in huge pages, so that a hit costs cache misses, but hardly any misses of
-// the address translation.
+// The memory of a large block cache: cells of about the blocks' size in huge
+// pages, so that a hit costs cache misses, but hardly any misses of the address
+// translation.
 //
 //   region (2 MiB, aligned) := header span{8};  a span's cells have one size
 //
@@ -29,7 +29,7 @@ class BlockMemory {
   static constexpr size_t kMaxBytes = 16 << 10;
 
   BlockMemory() = default;
-  ~BlockMemory();  // whatever is still in use goes with it
+  ~BlockMemory();  // frees also what is still in use
   BlockMemory(const BlockMemory&) = delete;
   BlockMemory& operator=(const BlockMemory&) = delete;
 
@@ -39,7 +39,7 @@ class BlockMemory {
 
   // Whether Allocate may: at first it may not.
   void SetEnabled(bool enabled) { enabled_.store(enabled, std::memory_order_relaxed); }
-  // Null if `bytes` lies outside of [kMinBytes, kMaxBytes], or there is no memory: ask malloc.
+  // Null if `bytes` is outside of [kMinBytes, kMaxBytes], or there is no memory: use malloc.
   void* Allocate(size_t bytes, size_t* usable);
   void Free(void* cell);
 
@@ -56,8 +56,8 @@ class BlockMemory {
   struct Span {
     Span* next = nullptr;  // in a list
     Span* previous = nullptr;
-    FreeCell* free = nullptr;  // cells given back
-    char* unused = nullptr;    // from here to `end` no cell was ever given
+    FreeCell* free = nullptr;  // freed cells
+    char* unused = nullptr;    // from here to `end` no cell was ever used
     char* end = nullptr;
     Region* region = nullptr;
     uint32_t cell_bytes = 0;
@@ -87,12 +87,12 @@ class BlockMemory {
   size_t unused_regions_ GUARDED_BY(mu_) = 0;
 };
 
-// What a block is allocated with: the allocator that the cache's user gave it, cells, or malloc.
+// The allocator of a block: that of the cache's options, cells, or malloc.
 struct BlockAllocator {
   rocksdb::MemoryAllocator* users = nullptr;
   BlockMemory* cells = nullptr;
 
-  // Null if there is no memory. *usable bytes are there; *from is what Free is to be called on.
+  // Null if there is no memory. Sets *usable to the allocated bytes, *from to the argument of Free.
   void* Allocate(size_t bytes, size_t* usable, BlockAllocator* from) const;
   void Free(void* memory) const;
 };

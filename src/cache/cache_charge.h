@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that is in no cache, and counts against the capacity of one (cache_reservation.h).
+// Memory outside of a cache that counts against its capacity (cache_reservation.h).
 //
 // Thread safety: all methods. A cache that refuses entries (strict capacity) is charged for fewer.
 #pragma once

@@ -11,32 +11,32 @@ namespace compassdb {
 using rocksdb::Slice;
 using rocksdb::Status;
 
-// What the cache knows of a value. Behind it, its key.
+// The cache's data about a value, followed by its key.
 //
-// Two kinds. Of a *plain* entry the cache owns the memory, and its value is
-// deleted as soon as nobody refers to it. An *embedded* one lies within its
-// value; the deleter frees both, and only when no EpochGuard that could have
-// found the entry is left. So an embedded entry can be read without a
+// There are two kinds. The cache owns the memory of a *plain* entry, and its
+// value is deleted with the last reference. An *embedded* entry is inside its
+// value. The deleter frees both, and only when no EpochGuard that could have
+// found the entry exists. So an embedded entry can be read without a
 // reference.
 //
-// Somebody may keep a pointer to an embedded entry that is in the table, a *hint*
-// (ShardedCache::SetHint): it is set to null when the entry leaves the table, and so, like the
-// table's slot, leads nobody to it who begins an EpochGuard after that.
+// There may be a pointer to an embedded entry in the table, a *hint*
+// (ShardedCache::SetHint). It is set to null when the entry leaves the table. So, like the table's
+// slot, it leads no EpochGuard that begins later to the entry.
 //
-// Thread safety: `hits` and `refs` by anyone who may look at the entry, the
-// rest is set before insertion or belongs to the shard's lock.
+// Thread safety: `hits` and `refs` by all that may read the entry, the rest is
+// set before insertion or guarded by the shard's lock.
 struct CacheEntry {
   CacheEntry* newer = nullptr;  // neighbours in the queue
   CacheEntry* older = nullptr;
   rocksdb::Cache::DeleterFn deleter = nullptr;
   const rocksdb::Cache::CacheItemHelper* helper = nullptr;  // for the secondary cache
-  size_t charge = 0;        // as the caller said
-  size_t total_charge = 0;  // with overhead, where that is charged
-  std::atomic<CacheEntry*>* hint = nullptr;  // the pointer to this that somebody keeps
+  size_t charge = 0;        // the caller's
+  size_t total_charge = 0;  // with overhead, if that is charged
+  std::atomic<CacheEntry*>* hint = nullptr;  // the pointer to this entry, if any
   // From here on, what a hit touches.
   void* value = nullptr;
   uint64_t hash = 0;
-  std::atomic<uint32_t> refs{1};  // 0: on its way out, no more to be had
+  std::atomic<uint32_t> refs{1};  // 0: being deleted, no more references
   uint32_t key_length = 0;
   std::atomic<uint8_t> hits{0};
   std::atomic<bool> in_table{false};
@@ -51,7 +51,7 @@ struct CacheEntry {
     const uint8_t n = hits.load(std::memory_order_relaxed);
     if (n < kMaxHits) hits.store(n + 1, std::memory_order_relaxed);
   }
-  // A reference, unless the entry is on its way out.
+  // A reference, unless the entry is being deleted.
   bool TryRef() {
     uint32_t n = refs.load(std::memory_order_relaxed);
     while (n != 0) {
@@ -72,8 +72,8 @@ struct CacheEntry {
   static CacheEntry* New(const Slice& key, uint64_t hash);
   // Of an entry that was never in a table.
   void Discard(bool with_value);
-  // Of one that was: what has to happen at once, and what has to wait for readers (Free, of
-  // as many bytes).
+  // Of one that was: the part that happens at once, and the part that waits for readers (Free, of
+  // this many bytes).
   void DeletePlainValue();
   static void Free(void* entry);
   size_t DeferredBytes() const { return embedded ? charge : sizeof(*this) + key_length; }

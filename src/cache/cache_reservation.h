@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries without content in a cache, which nobody finds and nothing evicts: they stand for memory that is elsewhere
-// and counts against the cache's capacity.
+// Entries without content in a cache, which are never found or evicted. They represent memory elsewhere that counts
+// against the cache's capacity.
 //
 // Not thread safe.
 #pragma once

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shard of the block cache: a hash table of reference-counted entries and
-// four queues that say which entry goes next.
+// four queues that decide which entry is evicted next.
 //
 // Policy, in the manner of S3-FIFO: queues are first-in-first-out, a hit only
 // raises the entry's counter (0..3) and moves nothing. New entries start in
 // *probation*, which is kept near a fiftieth of the capacity: an entry that
-// reaches its end without a hit leaves, one with a hit moves to *protected*.
-// There, each hit buys another round. So a scan, whose blocks are used once,
-// flows through probation and never displaces what is hot. Keys that left
-// lately, about half as many as there are entries, are remembered by a 32-bit tag
-// (the ghost table): when they come back they start in protected. Both are small
-// because what comes back later than that is not hot: where a cache is small
-// against what is asked for, a larger share let in only what would leave again.
+// reaches its end without a hit is evicted, one with a hit moves to *protected*.
+// There each hit gives another round. So a scan, whose blocks are used once,
+// passes through probation and never evicts hot entries. Recently evicted keys,
+// about half as many as there are entries, are remembered by a 32-bit tag (the
+// ghost table): if they return, they start in protected. Both are small, because
+// an entry that returns later is not hot: in a small cache a larger share would
+// only admit entries that are evicted again.
 //
 // Priorities: HIGH entries start in *high* while it is within
 // high_pri_pool_ratio of the capacity; its overflow joins protected. With
 // low_pri_pool_ratio > 0, probation is bounded by that ratio, and its overflow
-// and BOTTOM entries go to *bottom*, which is emptied before anything else.
+// and BOTTOM entries move to *bottom*, which is evicted first.
 //
 // Thread safety: all methods may be called by any thread. Values are deleted
 // with no lock held. A hit takes no lock: entries are found under an
-// EpochGuard (Peek, Lookup), and what leaves the table is freed when no guard
-// is left that could have found it.
+// EpochGuard (Peek, Lookup), and removed entries are freed when no guard that
+// could have found them exists.
 // Invariants:
 //  - An entry in the table holds one reference for the table; each handle
-//    holds one. Who drops the last reference deletes.
+//    holds one. The last reference deletes.
 //  - References are added only to entries that have one. Eviction claims an
 //    entry whose only reference is the table's by taking that to 0.
 //  - usage_ counts every entry that is in the table or has a handle. It does not
 //    count embedded entries that wait for readers: at most kMaxDeferred and
-//    kMaxDeferredBytes of them, once those readers have gone on.
+//    kMaxDeferredBytes of them, once those readers have finished.
 #pragma once
 
 #include <atomic>
@@ -77,16 +77,16 @@ class CacheShard {
   void UnlockAfterFork() NO_THREAD_SAFETY_ANALYSIS { mu_.Unlock(); }
   void RenewLock() NO_THREAD_SAFETY_ANALYSIS { RenewInherited(&mu_); }
 
-  // Takes the entry over, whatever the outcome. On an error the value is the
-  // caller's again; with no handle asked for there is no error: what does not
+  // Takes ownership of the entry in any case. On an error the value is the
+  // caller's again. Without a handle there is no error: an entry that does not
   // fit is deleted.
   Status Insert(CacheEntry* entry, Priority priority, CacheEntry** handle);
   CacheEntry* Lookup(const Slice& key, uint64_t hash);
-  // For holders of an EpochGuard: an entry that is valid while that lasts, or null
-  // if there is none, or if it is just being moved.
+  // Under an EpochGuard: an entry that is valid while that lasts, or null if there
+  // is none, or if it is being moved.
   const CacheTable& table() const { return table_; }
   static void Ref(CacheEntry* entry) { entry->refs.fetch_add(1, std::memory_order_relaxed); }
-  // True if the entry is gone.
+  // True if the entry was removed.
   bool Release(CacheEntry* entry, bool erase_if_last_ref);
   void Erase(const Slice& key, uint64_t hash);
   void EraseUnreferenced();
@@ -125,15 +125,15 @@ class CacheShard {
   void Unlink(CacheEntry* entry) REQUIRES(mu_);
   // Out of table and queue, without dropping the table's reference.
   void TakeOut(CacheEntry* entry) REQUIRES(mu_);
-  // TakeOut; true if nobody else holds it: it is then the caller's to delete.
+  // TakeOut; true if there is no other reference: the caller then deletes it.
   bool Remove(CacheEntry* entry) REQUIRES(mu_);
-  // The same, to `victims`, only if nobody else holds it.
+  // The same, to `victims`, only if there is no other reference.
   bool RemoveUnreferenced(CacheEntry* entry, Victims* victims) REQUIRES(mu_);
   QueueId QueueFor(const CacheEntry& entry, Priority priority) REQUIRES(mu_);
   // Moves the oldest entries on while `from` takes more than its share.
   void Spill(QueueId from, QueueId to, double ratio) REQUIRES(mu_);
   void SpillPools() REQUIRES(mu_);
-  // Makes room for `bytes`; may fall short where entries are pinned.
+  // Frees space for `bytes`; perhaps less if entries are pinned.
   void MakeRoom(size_t bytes, Victims* victims) REQUIRES(mu_);
   bool EvictFrom(QueueId queue, size_t* budget, Victims* victims) REQUIRES(mu_);
   bool Place(CacheEntry* entry, Priority priority, bool with_handle, Victims* evicted,
@@ -147,7 +147,7 @@ class CacheShard {
     return &ghost_[table_.HomeOf(hash) / kSlotsPerGhost];
   }
   void GrowTable() REQUIRES(mu_);
-  // Of bits that neither the home nor the shard comes from.
+  // Of bits that neither the home nor the shard uses.
   static uint32_t GhostTag(uint64_t hash) { return static_cast<uint32_t>(hash >> 8) | 1; }
 
   static constexpr size_t kSlotsPerGhost = 4;  // of the table

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash table of a cache shard: open addressing, linear probing, whole
-// hashes beside the pointers, so that a probe touches no entry but the one
-// that it is after.
+// hashes next to the pointers, so that a probe touches no entry but the one
+// that it searches.
 //
-// Thread safety: Find may be called under an EpochGuard beside anything. All
-// else needs the shard's lock; under it Find is exact. Without the lock it may
-// miss an entry that is being moved to fill a gap: ask again with the lock.
+// Thread safety: Find may be called under an EpochGuard at any time. All else
+// needs the shard's lock; under it Find is exact. Without the lock it may miss
+// an entry that is being moved to fill a gap: call it again with the lock.
 // Invariants: no gap between an entry's home and its slot; never more than
 // five eighths full; slots and arrays are changed by sequentially consistent
 // stores (util/epoch.h).
@@ -38,14 +38,14 @@ class CacheTable {
       if (entry->hash == hash && entry->key() == key) return entry;
     }
   }
-  // Asks for the slot that Find(key, hash) begins with.
+  // Prefetches the slot with which Find(key, hash) begins.
   void Prefetch(uint64_t hash) const {
     const Array* const array = array_.load(std::memory_order_seq_cst);
     __builtin_prefetch(&array->slots[array->Home(hash)]);
   }
 
-  // The same for the entry that Find(key, hash) is after, by the whole hash; of no use
-  // unless the slot is at hand.
+  // The same for the entry that Find(key, hash) searches, by the whole hash; useless
+  // unless the slot is in the processor's cache.
   void PrefetchEntry(uint64_t hash) const {
     const Array* const array = array_.load(std::memory_order_seq_cst);
     for (size_t i = array->Home(hash);; i = array->Next(i)) {
@@ -98,8 +98,8 @@ class CacheTable {
   };
   static constexpr uint32_t kFirstShift = 60;
 
-  // Behind an embedded entry lies what its finder reads next: with the entry's own
-  // cache miss, not after it.
+  // The data after an embedded entry is read next: prefetches it with the entry's
+  // own cache miss, not after it.
   static void PrefetchBehind(const CacheEntry* entry) {
     for (size_t line = 1; line <= 5; ++line) {
       __builtin_prefetch(reinterpret_cast<const char*>(entry) + 64 * line);

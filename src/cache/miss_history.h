@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a full block cache remembers of misses, so that it makes room only for what is wanted
-// again: of blocks as many as it could hold, of records about as many. A tag of 16 bits stands for
-// each, in a slot by its hash; a later one takes the slot over.
+// The recent misses of a full block cache, so that it admits only what is read again: as many blocks
+// as it could hold, and about as many records. Each is a tag of 16 bits in a slot by its hash; a
+// later one replaces it.
 //
 // Thread safety: all methods, without locks; a tag that two threads write at once may be lost.
 #pragma once
@@ -20,7 +20,7 @@ class MissHistory {
  public:
   // For a cache of this many bytes. What was noted may be forgotten.
   void Resize(size_t capacity);
-  // Whether it was noted lately; if not, it is now.
+  // Whether it was noted recently; if not, notes it.
   bool NoteBlock(uint64_t hash) { return blocks_.Note(hash); }
   bool NoteRecord(uint64_t hash) { return records_.Note(hash); }
   // It may be noted soon.

@@ -15,7 +15,7 @@
 
 namespace compassdb {
 
-// Null if the options make no sense: RocksDB's factories answer that way.
+// Null if the options are invalid, as RocksDB's factories.
 std::shared_ptr<rocksdb::Cache> NewShardedCache(const CacheOptions& options);
 
 class ShardedCache final : public rocksdb::Cache {
@@ -56,7 +56,7 @@ class ShardedCache final : public rocksdb::Cache {
   std::string GetPrintableOptions() const override;
 
   size_t num_shards() const { return size_t{1} << shard_bits_; }
-  // Gives cells while the cache is large enough for regions of them to be small beside it.
+  // Uses cells if the cache is much larger than a region of them.
   BlockMemory* block_memory() { return &block_memory_; }
 
   // Keys of two or three words are hashed without looking at bytes.
@@ -69,12 +69,12 @@ class ShardedCache final : public rocksdb::Cache {
   static uint64_t HashOfWords(uint64_t a, uint64_t b, uint64_t c) {
     return HashOfWords(HashOfWords(a, b), c);
   }
-  // As Insert, with an embedded entry (cache_entry.h) that stands in `value`, its key behind it.
+  // As Insert, with an embedded entry (cache_entry.h) inside `value`, followed by its key.
   Status InsertEmbedded(CacheEntry* entry, const Slice& key, void* value,
                         const CacheItemHelper* helper, size_t charge, Handle** handle,
                         Priority priority);
-  // A hit without a reference, for holders of an EpochGuard: the value is there while
-  // that lasts. Null if the key's entry is not embedded, or not found at once: then
+  // A hit without a reference, under an EpochGuard: the value is valid while that
+  // lasts. Null if the key's entry is not embedded, or not found at once: then
   // Lookup decides.
   CacheEntry* Peek(const Slice& key, uint64_t hash) const {
     CacheEntry* const entry = Find(key, hash);
@@ -86,40 +86,40 @@ class ShardedCache final : public rocksdb::Cache {
   CacheEntry* Find(const Slice& key, uint64_t hash) const {
     return ShardOf(hash).table().Find(key, hash);
   }
-  // Makes a handle of what Peek found, under the same guard; null if it is on its way out.
+  // Makes a handle of a value from Peek, under the same guard; null if it is being deleted.
   static Handle* Pin(CacheEntry* entry) {
     return entry->TryRef() ? reinterpret_cast<Handle*>(entry) : nullptr;
   }
-  // Lets *hint, which is null, point to `entry` (embedded, found by Peek under the caller's guard) for
-  // as long as the entry is in the table. No more than an attempt: an entry has one hint, and a lock
-  // that is taken is not waited for.
+  // Sets *hint, which is null, to `entry` (embedded, found by Peek under the caller's guard) for as
+  // long as the entry is in the table. It may do nothing: an entry has one hint, and it does not wait
+  // for a lock.
   void SetHint(CacheEntry* entry, std::atomic<CacheEntry*>* hint) {
     ShardOf(entry->hash).SetHint(entry, hint);
   }
-  // *hint is null afterwards, unless someone sets it, and the cache does not know it.
+  // *hint is then null, unless it is set again, and the cache does not know it.
   void DropHint(std::atomic<CacheEntry*>* hint) {
     const EpochGuard guard;
     CacheEntry* const entry = hint->load(std::memory_order_seq_cst);
     if (entry != nullptr) ShardOf(entry->hash).DropHint(entry, hint);
   }
-  // What is worth keeping of a block that a point read had to fetch for one record. While there is
-  // room, the block. Once the cache is full: the record if it was fetched lately, or else the block
-  // if another record of it was.
+  // What to keep of a block that a point read had to fetch for one record. While there is space, the
+  // block. Once the cache is full: the record if it was fetched recently, or else the block if another
+  // of its records was.
   enum class Keep : uint8_t { kNothing, kRecord, kBlock };
   Keep NoteMiss(uint64_t block_hash, size_t block_charge, uint64_t record_hash);
-  // A NoteMiss of these may come.
+  // A NoteMiss of these may follow.
   void PrefetchBlockMiss(uint64_t block_hash) const { misses_.PrefetchBlock(block_hash); }
   void PrefetchRecordMiss(uint64_t record_hash) const { misses_.PrefetchRecord(record_hash); }
   // Whether there may be records.
   bool keeps_records() const { return keeps_records_.load(std::memory_order_relaxed); }
   bool has_secondary() const { return options_.secondary_cache != nullptr; }
-  // For holders of an EpochGuard.
+  // Under an EpochGuard.
   void Prefetch(uint64_t hash) const { ShardOf(hash).table().Prefetch(hash); }
   void PrefetchEntry(uint64_t hash) const { ShardOf(hash).table().PrefetchEntry(hash); }
 
  private:
-  // The shard needs more room than the entry itself: two slots of its table
-  // and their share of ghost tags, and what malloc adds.
+  // The shard needs more memory than the entry itself: two slots of its table
+  // and their share of ghost tags, and the overhead of malloc.
   static constexpr size_t kTableOverhead = 2 * (16 + 1);
   static constexpr size_t kOverheadPerEntry = sizeof(CacheEntry) + kTableOverhead + 16;
 

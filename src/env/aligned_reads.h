@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads at any offset made into reads on a grid, as direct I/O wants them.
+// Turns reads at any offset into reads on a grid, as direct I/O needs them.
 //
 // Requests whose grid cells touch become one span, so that neighbours cost one
-// read; requests that lie on the grid already are read into their own memory.
+// read; requests that are on the grid already are read into their own memory.
 // A grid of 1 leaves every request as it is.
 //
 // Thread safety: one thread at a time.
@@ -17,14 +17,14 @@
 
 namespace compassdb {
 
-// Aligned memory that goes back to the thread that frees it, for its next use.
+// Aligned memory. The thread that frees it keeps it for its next use.
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   ~AlignedBuffer();
   AlignedBuffer(const AlignedBuffer&) = delete;
   AlignedBuffer& operator=(const AlignedBuffer&) = delete;
-  // Null if there is no memory. What was reserved before is given up.
+  // Null if there is no memory. Releases memory that was reserved before.
   char* Reserve(size_t alignment, size_t bytes);
   char* data() const { return data_; }
   void Release();
@@ -41,7 +41,7 @@ class AlignedReads {
     uint64_t offset = 0;
     size_t length = 0;
     char* buffer = nullptr;
-    // To be filled by whoever reads:
+    // Set by the reader:
     size_t got = 0;  // less than length: end of file
     Status status;
   };
@@ -52,7 +52,7 @@ class AlignedReads {
   bool ok() const { return ok_; }
   // Ascending by offset.
   std::vector<Span>& spans() { return spans_; }
-  // Gives every request its result and status.
+  // Sets result and status of every request.
   void Deliver();
 
  private:

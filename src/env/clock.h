@@ -5,7 +5,7 @@
 
 namespace compassdb {
 
-// Time as the engine sees it; tests inject their own. Thread safe.
+// The engine's time; tests inject their own. Thread safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -16,7 +16,7 @@ class Clock {
 
 Clock* SystemClock();
 
-// CPU time that the calling thread has taken.
+// CPU time of the calling thread.
 uint64_t ThreadCpuNanos();
 
 }  // namespace compassdb

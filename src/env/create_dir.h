@@ -7,8 +7,8 @@
 
 namespace compassdb {
 
-// With its parents, durably, also if it exists. Of directories of others that this process must not open it is left
-// to them.
+// Creates it with its parents, durably, also if it exists. Directories that this process may not open are not
+// synced.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir);
 
 }  // namespace compassdb

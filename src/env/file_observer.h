@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told of what is done with files (env/observed_file_system.h).
+// The observer of operations on files (env/observed_file_system.h).
 #pragma once
 
 #include <chrono>
@@ -27,15 +27,15 @@ struct FileOperation {
   std::chrono::steady_clock::time_point end = std::chrono::steady_clock::now();
 };
 
-// Thread safety: called by any thread, several at once, perhaps under locks of whoever uses the file.
+// Thread safety: called by any thread, several at once, perhaps under locks of the file's user.
 class FileObserver {
  public:
   virtual ~FileObserver() = default;
   virtual void Done(const FileOperation& operation) = 0;
 };
 
-// What a file that is being written may be, too: it begins write-back (FileOptions::bytes_per_sync)
-// and cuts off padding by itself, and tells of that.
+// An additional interface of files that are being written: they begin write-back
+// (FileOptions::bytes_per_sync) and cut off padding by themselves, and report that.
 class TellsOwnSteps {
  public:
   virtual ~TellsOwnSteps() = default;

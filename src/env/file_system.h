@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file system as the engine sees it: few calls, explicit durability.
+// The engine's file system: few calls, explicit durability.
 //
 // Durability model: Append and Write make data visible, Sync makes the file's
 // data and size durable, SyncDir makes creations, renames and deletions in a
@@ -25,16 +25,16 @@ using rocksdb::Status;
 
 struct FileOptions {
   bool direct = false;          // O_DIRECT; offsets and buffers are handled inside
-  uint64_t bytes_per_sync = 0;  // start write-back every so many bytes; 0: never
-  uint64_t preallocate = 0;     // bytes to reserve ahead, a hint
+  uint64_t bytes_per_sync = 0;  // starts write-back each time after this many bytes; 0: never
+  uint64_t preallocate = 0;     // bytes to reserve in advance, a hint
 };
 
 class SequentialFile {
  public:
   virtual ~SequentialFile() = default;
   // Reads up to n bytes; a result shorter than n means end of file. `result`
-  // points into `scratch` (n bytes). With an error it is what was read before that, behind which the next
-  // read goes on.
+  // points into `scratch` (n bytes). With an error it has the bytes before the error; the next read
+  // continues after them.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
   virtual Status Skip(uint64_t n) = 0;
 };
@@ -55,18 +55,18 @@ class RandomAccessFile {
   virtual ~RandomAccessFile() = default;
   // Reads n bytes at offset; shorter only at end of file.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
-  // The same without a copy: `result` lies anywhere within `room`, memory that is aligned to
+  // The same without a copy: `result` is somewhere in `room`, memory that is aligned to
   // ReadAlignment() and has n + 2 * ReadAlignment() bytes.
   virtual Status ReadWithin(uint64_t offset, size_t n, Slice* result, char* room) const {
     return Read(offset, n, result, room);
   }
   // Performs all of them, in any order. Default: one Read after the other.
   virtual void MultiRead(ReadRequest* requests, size_t n) const;
-  // Adds reads to a batch, to go on beside the caller's work and other files' reads
+  // Adds reads to a batch, concurrent with the caller and with reads of other files
   // (env/read_batch.h). Default: the batch's Wait calls MultiRead.
   virtual void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const;
-  // Reads whose offset, length and memory are multiples of this (a power of two) go
-  // straight into that memory; others may be copied.
+  // Reads whose offset, length and memory are multiples of this (a power of two) need
+  // no copy; others may.
   virtual size_t ReadAlignment() const { return 1; }
   // Asks the kernel to read ahead; a hint.
   virtual void Prefetch(uint64_t offset, size_t n) const {}
@@ -76,14 +76,14 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual Status Append(const Slice& data) = 0;
-  // Hands buffered bytes to the kernel (not durable).
+  // Writes buffered bytes to the kernel (not durable).
   virtual Status Flush() = 0;
   virtual Status Sync() = 0;  // data and size durable
   virtual Status Close() = 0;
   virtual uint64_t Size() const = 0;  // bytes appended, with those the file had when reopened
 };
 
-// One of several writes; `data` stays the caller's.
+// One of several writes; the caller owns `data`.
 struct WriteRequest {
   uint64_t offset = 0;
   Slice data;
@@ -93,7 +93,7 @@ struct WriteRequest {
 // A file that is written in place, at any offset. Since the last Sync, writes are in no order
 // among each other: a power cut keeps any of them, drops others and tears some.
 // Thread safety: reads and writes of ranges that do not overlap, and Sync, by any threads at once;
-// Truncate and Close by one thread while no other call is under way.
+// Truncate and Close by one thread while no other call runs.
 class PageFile : public RandomAccessFile {
  public:
   // A failed write leaves its range with any mixture of old and new bytes.
@@ -101,10 +101,10 @@ class PageFile : public RandomAccessFile {
   // Performs all of them, in any order; their ranges do not overlap. Default: one Write after
   // the other.
   virtual void MultiWrite(WriteRequest* requests, size_t n);
-  // Data that was written before, and size: durable. Once it has failed, the writes since the
-  // last success may be lost, and Write and Sync fail from then on.
+  // Makes earlier writes and the size durable. Once it has failed, the writes since the last
+  // success may be lost, and Write and Sync fail from then on.
   virtual Status Sync() = 0;
-  // Sets the size; what was not there before reads as zeros and takes no space.
+  // Sets the size; new bytes read as zeros and take no space.
   virtual Status Truncate(uint64_t size) = 0;
   // Does not sync.
   virtual Status Close() = 0;
@@ -118,8 +118,8 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
-// Dead runs of bytes in files that are in use: those from `least` on are worth a hole where space is short, those from
-// `large` on always.
+// The least sizes of holes for dead runs in files in use: from `least` on if space is short, from `large` on
+// always.
 struct HoleSizes {
   uint64_t least = 16 << 10;
   uint64_t large = 64 << 10;
@@ -135,11 +135,11 @@ class FileSystem {
   // Creates or truncates.
   virtual Status NewWritableFile(const std::string& path, const FileOptions& options,
                                  std::unique_ptr<WritableFile>* file) = 0;
-  // Opens an existing file for appending (creates it where it is missing).
+  // Opens an existing file for appending (creates a missing one).
   virtual Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                                     std::unique_ptr<WritableFile>* file) = 0;
-  // Renames `old_path` to `path` and opens it to be written anew from its beginning: Size() is 0, and
-  // what is not written over yet stays, with the space that it takes. Default: a rename and
+  // Renames `old_path` to `path` and opens it to be overwritten from its beginning: Size() is 0, and
+  // bytes that are not overwritten yet stay, with their space. Default: a rename and
   // NewWritableFile, so that nothing stays.
   virtual Status ReuseWritableFile(const std::string& path, const std::string& old_path,
                                    const FileOptions& options, std::unique_ptr<WritableFile>* file);
@@ -159,9 +159,9 @@ class FileSystem {
   virtual Status RenameFile(const std::string& from, const std::string& to) = 0;
   virtual Status LinkFile(const std::string& from, const std::string& to) = 0;
   // Makes `to`, which must not exist, a copy that shares the blocks of `from` until either is
-  // written. Durable as a file that was written: its own sync and its directory's are to follow.
-  // NotSupported where blocks cannot be shared, also between these two places: the caller copies
-  // bytes then. Default: that.
+  // written. Like a written file it needs a sync, and one of its directory.
+  // NotSupported if these two places cannot share blocks: the caller then copies
+  // bytes. That is the default.
   virtual Status CloneFile(const std::string& from, const std::string& to);
   virtual Status TruncateFile(const std::string& path, uint64_t size) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
@@ -173,7 +173,7 @@ class FileSystem {
   // Exclusive between processes and inside one; the second caller gets IOError that names the path.
   virtual Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) = 0;
   virtual Status GetAbsolutePath(const std::string& path, std::string* absolute) = 0;
-  // Absolute, normal, and without symbolic links where the file system has them.
+  // Absolute, normal, and without symbolic links if the file system has them.
   virtual Status GetRealPath(const std::string& path, std::string* real);
   // Equal for two paths of one file or directory. NotSupported if the file system cannot compare them.
   virtual Status GetFileId(const std::string& path, std::string* id);
@@ -183,7 +183,7 @@ class FileSystem {
 Status CheckPageWrite(const std::string& path, const FileOptions& options, uint64_t offset,
                       size_t length);
 
-// The operating system's file system; lives for ever.
+// The operating system's file system; never destroyed.
 FileSystem* PosixFileSystem();
 
 // Whole-file helpers built on the calls above.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue of reads and writes in the kernel: io_uring. Private to env/.
 //
-// Each thread that reads or writes in batches has a ring of its own, made on first use.
-// A batch keeps the ring that it began with, also when the thread ends or
-// another thread goes on with the batch: hence the lock, which is free in the
+// Each thread that reads or writes in batches has a ring of its own, created at first
+// use. A batch keeps the ring with which it began, also if the thread ends or
+// another thread continues the batch: hence the lock, which is free in the
 // usual case.
 //
-// What the ring could not perform (an operation that the kernel does not know,
-// a request cancelled because its thread ended, no memory for requests) it
-// hands back as NotPerformed, to be done by pread or pwrite.
+// The ring returns requests that it could not perform as NotPerformed (an
+// operation that the kernel does not know, a request cancelled because its thread
+// ended, no memory for requests). pread or pwrite then performs them.
 //
 // Thread safety: every function may be called by any thread. Lock order: mu_, then the lock around
 // setting up and tearing down.
@@ -39,7 +39,7 @@ struct RingTransfer {
   size_t* outstanding = nullptr;
 
   // Set when complete: the bytes transferred, or an errno. A read of fewer than length has met the
-  // end of the file; a write of fewer has met something that pwrite will tell.
+  // end of the file; for a write of fewer, pwrite will return the error.
   size_t done = 0;
   int error = 0;
   // The caller transfers what is missing behind `done` itself.
@@ -73,7 +73,7 @@ class IoRing {
   IoRing() = default;
   static std::shared_ptr<IoRing> Create();
   void Begin(RingTransfer* transfer) REQUIRES(mu_);
-  // Hands queued transfers to the kernel and waits for `wait_for` completions.
+  // Submits queued transfers to the kernel and waits for `wait_for` completions.
   void Enter(unsigned wait_for) REQUIRES(mu_);
   void Reap() REQUIRES(mu_);
   void Complete(RingTransfer* transfer, int result) REQUIRES(mu_);

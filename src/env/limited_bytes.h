@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// Waits until the limiter has let through so many bytes, asking for no more at a time than it
+// Waits until the limiter has admitted this many bytes, requesting at most as many at a time as it
 // allows.
 void RequestInBursts(rocksdb::RateLimiter* limiter, uint64_t bytes,
                      rocksdb::Env::IOPriority priority, rocksdb::RateLimiter::OpType type);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system whose files tell an observer of each operation when it has ended. Put before another one
-// only where somebody wants to be told: files are as fast as ever otherwise.
+// A file system whose files notify an observer of each ended operation. It wraps another one only if there
+// is an observer: otherwise files are as fast as ever.
 //
-// Reads that go on by themselves (ReadBatch) are told of when the batch is waited for; those that are
-// abandoned are not. Appends are told of as the engine makes them, which is before the file's buffer.
+// Concurrent reads (ReadBatch) are reported when the batch is waited for; abandoned ones are not. Appends
+// are reported as the engine makes them, before the file's buffer.
 //
 // Thread safety: as FileSystem's.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace compassdb {
 
-// Of which files the observer is told.
+// The files that the observer is notified of.
 struct ObservedPaths {
   std::function<bool(const std::string& path)> any;         // read at any place, or written
   std::function<bool(const std::string& path)> sequential;  // read from the start on

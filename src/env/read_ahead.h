@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a file ahead of a walk through it: one window is at hand while the next
-// is on its way.
+// Reads a file ahead of a walk through it: one window is in memory while the next
+// is being read.
 //
 //   ahead.Start(file, begin, end);              // returns at once
 //   ...
 //   if (ahead.Covers(offset, n)) s = ahead.Get(offset, n, &bytes);  // waits if it must
 //   ahead.Start(file, end, further);            // the window after
 //
-// What is asked for must lie in one window: windows end where blocks end. They
-// are widened to what the file reads without copying.
+// A request must be inside one window: windows end where blocks end. They are
+// widened to ranges that the file reads without a copy.
 //
-// Thread safety: one thread at a time. Files must stay until the object is
-// destroyed or Drop was called; both wait for what is under way.
+// Thread safety: one thread at a time. Files must stay valid until the object is
+// destroyed or Drop was called; both wait for running reads.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // Begins to read [begin, end), the window after the one at hand. A window that
-  // was begun and not asked for yet is given up. With `batch` the read goes on with
-  // that batch, which has to be waited for before anything else is asked of this object.
+  // Begins to read [begin, end), the window after the one in memory. A window that
+  // was begun and not used yet is dropped. With `batch` the read is a part of that
+  // batch, which must be waited for before any other call of this object.
   void Start(const RandomAccessFile* file, uint64_t begin, uint64_t end,
              ReadBatch* batch = nullptr);
-  // Reads [begin, end) at once; it is the window at hand then, and the only one.
+  // Reads [begin, end) at once; it is then the only window.
   Status Read(const RandomAccessFile* file, uint64_t begin, uint64_t end);
-  // [offset, offset + n) lies in the window at hand or in the one under way.
+  // [offset, offset + n) is inside the window in memory or the one being read.
   bool Covers(uint64_t offset, size_t n) const;
   // Requires Covers. `bytes` is shorter than n only at the end of the file, and valid
-  // until the window under way becomes the one at hand, or Drop.
+  // until the next window replaces the one in memory, or Drop.
   Status Get(uint64_t offset, size_t n, Slice* bytes);
   bool under_way() const { return next_->end > next_->begin; }
   void Drop();

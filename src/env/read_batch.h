@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positional reads, of one file or of several, that go on at the same time.
+// Concurrent positional reads of one file or of several.
 //
 //   ReadBatch batch;
 //   a->AddReads(requests_of_a, n, &batch);
 //   b->AddReads(requests_of_b, m, &batch);
-//   batch.Submit();   // they are under way; leave it out to wait at once
+//   batch.Submit();   // begins them; leave it out to wait at once
 //   ...
 //   batch.Wait();     // every request has its result and status
 //
-// With io_uring (env/io_ring.h) the kernel performs them side by side. Where it
-// is not to be had, and for files that are not the operating system's, Wait
-// performs them by MultiRead.
+// With io_uring (env/io_ring.h) the kernel performs them concurrently. Without
+// it, and for files that are not the operating system's, Wait performs them by
+// MultiRead.
 //
 // Thread safety: one thread at a time; which one may change between calls.
 // Ownership: files, requests and their scratch belong to the caller and must
-// stay until Wait or Abandon has returned; the destructor abandons.
+// stay valid until Wait or Abandon has returned; the destructor abandons.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class ReadBatch {
   class Part {
    public:
     virtual ~Part() = default;
-    // Called at most once, when the ring owes nothing: all requests get their results.
+    // Called at most once, after all of the ring's reads: sets all results.
     virtual void Finish() = 0;
   };
 
@@ -40,11 +40,11 @@ class ReadBatch {
   ReadBatch(const ReadBatch&) = delete;
   ReadBatch& operator=(const ReadBatch&) = delete;
 
-  // Begins what was added and is not under way yet.
+  // Begins added reads that are not running yet.
   void Submit();
   // Completes everything; the batch is empty afterwards and may be used again.
   void Wait();
-  // Empties the batch without results: when it returns nothing is under way any more.
+  // Empties the batch without results: when it returns, no read is running.
   void Abandon();
   bool empty() const { return parts_.empty(); }
 
@@ -53,7 +53,7 @@ class ReadBatch {
   // The ring that all parts use: the one of the thread that adds the first read. Null
   // where there is no io_uring.
   IoRing* ring();
-  // How many reads the ring still owes to this batch; the ring counts it down.
+  // The number of this batch's reads that are still in the ring; the ring counts it down.
   size_t* outstanding() { return &outstanding_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// Data and size of a file that somebody else wrote are durable. Its directory entry is not its affair.
+// Makes data and size of an existing file durable, without its directory entry.
 Status SyncFile(FileSystem* fs, const std::string& path);
 
 }  // namespace compassdb

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background threads, one pool per priority.
 //
-// Each pool has one thread until told otherwise, the bottom one none and kSpace two. That and kBeside have no name in
-// the public API.
-// A pool starts threads as jobs arrive, up to its limit, and lets them go when
-// the limit is lowered. Jobs of a pool start in the order in which they were
+// Each pool has one thread by default, the bottom one none and kSpace two. That and kBeside have no name in the
+// public API.
+// A pool starts threads as jobs arrive, up to its limit, and ends them when the
+// limit is lowered. Jobs of a pool start in the order in which they were
 // scheduled. A job may schedule others; it must not wait for one of its own pool.
 //
 // A pool is starved while it has jobs and should have threads, but the system refused the first one. Idle threads of
@@ -30,15 +30,15 @@
 
 namespace compassdb {
 
-// In the order of rocksdb::Env::Priority, and two more, beside which those of kLow go on: long jobs, and what makes
-// room.
+// In the order of rocksdb::Env::Priority, and two more, which run next to those of kLow: long jobs, and jobs that free
+// space.
 enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kBeside = 4, kSpace = 5 };
 inline constexpr size_t kNumJobPriorities = 6;
 
 class ThreadPools {
  public:
   ThreadPools();
-  // Unschedules what is queued and waits for what runs.
+  // Unschedules queued jobs and waits for running ones.
   ~ThreadPools();
   ThreadPools(const ThreadPools&) = delete;
   ThreadPools& operator=(const ThreadPools&) = delete;
@@ -46,8 +46,8 @@ class ThreadPools {
   // `tag` names the owner of the job. Exactly one of `job` and `unscheduled` is called.
   void Schedule(std::function<void()> job, JobPriority priority, const void* tag = nullptr,
                 std::function<void()> unscheduled = nullptr);
-  // Takes the owner's queued jobs out, calls their `unscheduled`, tells how many.
-  // Jobs that run already go on.
+  // Removes the owner's queued jobs, calls their `unscheduled`, returns their number.
+  // Running jobs continue.
   int Unschedule(const void* tag, JobPriority priority);
   // Until the owner has neither a queued nor a running job of any priority.
   void WaitForIdle(const void* tag);
@@ -98,7 +98,7 @@ class ThreadPools {
   void Feed() REQUIRES(mu_);
   void UpdateStarved() REQUIRES(mu_);
   static bool IsStarved(const Pool& pool) { return pool.alive == 0 && pool.limit > 0 && !pool.queue.empty(); }
-  // What a thread of `pool` does next: its own jobs, or those of a starved pool. Null: nothing.
+  // The next job of a thread of `pool`: its own, or that of a starved pool. Null: none.
   Pool* NextFor(Pool* pool) REQUIRES(mu_);
   // As RunStarved, for all owners if `any_tag`.
   bool RunStarvedJob(const void* tag, bool any_tag) REQUIRES(mu_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor time that the calling thread asks for.
+// The CPU priority of the calling thread.
 #pragma once
 
 #include "rocksdb/status.h"
@@ -8,7 +8,7 @@ namespace compassdb {
 
 enum class ThreadPriority { kIdle, kLow };
 
-// Lowers it for good: a thread that may not raise it again stays low.
+// Lowers it: a thread that may not raise it again stays low.
 rocksdb::Status LowerThreadPriority(ThreadPriority priority);
 
 }  // namespace compassdb

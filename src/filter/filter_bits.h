@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of keys with errors to one side. RocksDB's FilterPolicy names these two classes and leaves them to
-// the engine.
+// A set of keys with false positives. RocksDB's FilterPolicy names these two classes and leaves them to the
+// engine.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace rocksdb {
 class FilterBitsBuilder {
  public:
   virtual ~FilterBitsBuilder() = default;
-  // A key that comes again right away is taken once.
+  // A key that is added twice in a row counts once.
   virtual void AddKey(const Slice& key) = 0;
   // Once. Empty if there were no keys.
   virtual std::string Finish() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How filters lie in bytes (docs/formats/filter.md); the same as in RocksDB from format version 5 on:
+// The bytes of filters (docs/formats/filter.md); the same as in RocksDB from format version 5 on:
 //
 //   bloom  := line{n} 0xff 0 probes:u8 0 0                   lines of 64 bytes
 //   ribbon := segment* 0xfe seed:u8 blocks:u24le             segments of 16 bytes
@@ -47,12 +47,12 @@ inline constexpr uint32_t kRibbonWidth = 128;
 inline constexpr size_t kRibbonSegment = sizeof(RibbonRow);
 inline constexpr uint32_t kMaxRibbonColumns = 32;
 
-// What a key's hash says of its equation.
+// A key's equation, from its hash.
 class RibbonHasher {
  public:
   explicit RibbonHasher(uint8_t seed);
   uint64_t Rehash(uint64_t hash) const { return (hash ^ raw_seed_) * 0x6193d459236a3a0d; }
-  // The following take what Rehash gave.
+  // The following take the result of Rehash.
   static uint32_t Start(uint64_t h, uint32_t starts) {
     return static_cast<uint32_t>((static_cast<unsigned __int128>(h) * starts) >> 64);
   }

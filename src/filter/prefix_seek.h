@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seek of a database iterator wants, for the iterators below it: keys of one prefix. Those that know to
-// have none (by a filter) may then be as at their end.
+// The prefix of a database iterator's seek, for the iterators below it. Iterators whose filter shows that they have no
+// such key may then be at their end.
 //
 // One thread: that of the iterator, which alone writes it.
 #pragma once
@@ -16,11 +16,11 @@ namespace compassdb {
 
 struct PrefixSeek {
   std::shared_ptr<const rocksdb::SliceTransform> extractor;
-  // ReadOptions::auto_prefix_mode: only where nobody can tell the difference, which is on the way forward.
+  // ReadOptions::auto_prefix_mode: only if the result is the same, which is when moving forward.
   bool automatic = false;
 
   bool active = false;   // keys of other prefixes may be left out
-  uint64_t number = 0;   // of the seek: what was found out for one holds until the next
+  uint64_t number = 0;   // of the seek: results for one hold until the next
   std::string prefix;
 
   void Stop() { active = false; }
@@ -51,7 +51,7 @@ struct PrefixSeek {
         !comparator->IsSameLengthImmediateSuccessor(prefix, bound)) {
       return false;
     }
-    // Where a longer key comes before what it begins with, keys of the bound's own prefix are below it.
+    // If a longer key sorts before its prefix, keys of the bound's own prefix are below it.
     return comparator->CompareWithoutTimestamp(bound, false, bound.ToString() + '\0', false) < 0;
   }
 };

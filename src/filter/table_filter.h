@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filter of one piece: which user keys, and which prefixes of them, it may hold
+// The filter of one piece: the user keys, and their prefixes, that it may have
 // (docs/formats/filter.md).
 //
 //   filter := flags:u8 extractor:length-prefixed bits
@@ -20,16 +20,16 @@ namespace compassdb {
 struct FilterPlace {
   int level = 0;
   bool bottommost = false;
-  // Of memtables alone, whichever level they go to; or of one table of level 0 that meets no other: RocksDB
-  // would have moved it down as it is.
+  // Of memtables alone, for any level; or of one table of level 0 that overlaps no other: RocksDB would have
+  // moved it down as it is.
   bool flush = false;
-  bool recovery = false;  // a flush of what the log gave back
+  bool recovery = false;  // a flush of records from the log
 };
 
 // Of a family.
 struct FilterOptions {
-  // What collects the keys of one filter; may say null: without one. Empty: the family has no filters,
-  // and those that pieces have are not asked.
+  // Creates the builder of one filter; may return null: no filter. Empty: the family has no filters, and
+  // those of pieces are not checked.
   std::function<std::unique_ptr<rocksdb::FilterBitsBuilder>(const FilterPlace&)> new_bits;
   bool whole_keys = true;
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;  // null: no prefixes
@@ -43,7 +43,7 @@ class TableFilterBuilder {
   static std::unique_ptr<TableFilterBuilder> New(const FilterOptions& options,
                                                  const FilterPlace& place);
 
-  // User keys without timestamps, equal ones one behind the other.
+  // User keys without timestamps, equal ones one after the other.
   void Add(const rocksdb::Slice& key);
   // Once. Empty if there were no keys.
   std::string Finish();
@@ -62,7 +62,7 @@ class TableFilterBuilder {
 };
 
 enum class FilterAnswer : uint8_t {
-  kNotAsked,  // it cannot say
+  kNotAsked,  // it cannot decide
   kAbsent,
   kPerhaps,
 };
@@ -70,7 +70,7 @@ enum class FilterAnswer : uint8_t {
 // Thread safety: all methods.
 class TableFilter {
  public:
-  // False if the bytes are malformed. Whatever they hold, lookups then stay in bounds.
+  // False if the bytes are malformed. Lookups stay in bounds for any bytes.
   static bool Parse(const rocksdb::Slice& section, std::unique_ptr<const TableFilter>* filter);
 
   // Of a user key without timestamp: by itself, or else by the prefix that `extractor` (may be null) makes.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a database directory and how they are called:
+// The names of the files in a database directory:
 //
-//   NNNNNN.log       write-ahead log (may live in a directory of its own)
-//   SYNCED           beside the logs: how far they were synced
-//   archive/         beside the logs: logs that only readers of the log still want
+//   NNNNNN.log       write-ahead log (may be in a directory of its own)
+//   SYNCED           next to the logs: how far they were synced
+//   archive/         next to the logs: logs that only readers of the log still need
 //   NNNNNN.ph        compaction file: pieces
 //   NNNNNN.pages     a section of a table-less store, written in place
 //   MANIFEST-NNNNNN  manifest
 //   MIRROR-NNNNNN    the same bytes once more, for repair
-//   CURRENT          one line, the name of the manifest in force
+//   CURRENT          the name of the current manifest
 //   LOCK             locked by the process that has the database open
 //   LOG              information log; LOG.old.<micros> are earlier ones
 //   OPTIONS-NNNNNN   options as text; a ".dbtmp" suffix while being written
 //   IDENTITY         the database's id
-//   PLACES           the directories outside of this one that hold files of the database
-//   OWNER            in each of those: the database that they are of
+//   PLACES           the directories outside of this one with files of the database
+//   OWNER            in each of those: the database that owns it
 //   NNNNNN.dbtmp     a file being written that will be renamed
 //
 // NNNNNN is decimal, at least six digits, at most kMaxFileNumber (format/number_limits.h), and never reused in one
@@ -60,7 +60,7 @@ std::string InfoLogFileName(const std::string& dir);
 std::string OldInfoLogFileName(const std::string& dir, uint64_t micros);
 // The name of a database's LOG in a directory that several databases may share: of its absolute path. As RocksDB's.
 std::string SharedInfoLogName(const std::string& absolute_path);
-// Whether `name` is of a LOG called `log_name`, or of an earlier one of it, of which *micros says the time; else 0.
+// Whether `name` is the LOG `log_name`, or an earlier one of it; *micros is the earlier one's time, else 0.
 bool ParseInfoLogName(const std::string& name, const std::string& log_name, uint64_t* micros);
 std::string PlacesFileName(const std::string& dir);
 std::string OwnerFileName(const std::string& dir);
@@ -69,8 +69,8 @@ std::string TempOptionsFileName(const std::string& dir, uint64_t number);
 std::string IdentityFileName(const std::string& dir);
 std::string TempFileName(const std::string& dir, uint64_t number);
 
-// Takes a name apart, without directory. False if it is none of ours: of "7.log" or "0000007.log" the engine says
-// 000007.log, which is another file.
+// Parses a name without directory. False if it is none of ours: "7.log" and "0000007.log" are not
+// 000007.log.
 // `number` is 0 for types without one.
 bool ParseFileName(const std::string& name, uint64_t* number, FileType* type);
 // The same of a path, with or without directories before the name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file is that is not one of ours in plain text: sealed, or of RocksDB, LevelDB or Pebble.
+// Recognizes files that are not ours in plain text: sealed, or of RocksDB, LevelDB or Pebble.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace compassdb {
 inline constexpr char kSealMagic[8] = {'C', 'D', 'B', 'S', 'E', 'A', 'L', '\n'};
 
 bool IsSealed(const rocksdb::Slice& start);
-// What to do about a sealed file that was opened without its key.
+// The advice for a sealed file that was opened without its key.
 extern const char* const kSealedAdvice;
 
 // The file begins as one of ours that is not sealed: with text, or as a compaction file. False for a damaged seal.

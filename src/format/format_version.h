@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format version ladder. Each file names its format (a magic number) and
-// its version; a reader accepts every version from the oldest up to its own
-// and answers NotSupported, with both numbers, to a newer one. A version is
-// raised when an older reader would misread the file, never for additions
+// its version. A reader accepts every version from the oldest up to its own. A
+// newer one is NotSupported, with both numbers. A version is raised if an older
+// reader would misread the file, never for additions
 // that older readers skip.
 #pragma once
 
@@ -24,7 +24,7 @@ constexpr uint64_t FormatMagic(const char (&text)[9]) {
   return magic;
 }
 
-// The framing that WAL and manifest share (docs/formats/log.md).
+// The framing of WAL and manifest (docs/formats/log.md).
 inline constexpr FileFormat kLogFormat{"log", FormatMagic("CmpsLog1"), 1, 1};
 inline constexpr FileFormat kWalFormat{"write-ahead log", FormatMagic("CmpsWal1"), 2, 3};
 inline constexpr FileFormat kSyncedMarkFormat{"synced mark", FormatMagic("CmpsSyn1"), 1, 1};

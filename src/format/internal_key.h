@@ -21,7 +21,7 @@ using rocksdb::Comparator;
 using rocksdb::SequenceNumber;
 using rocksdb::Slice;
 
-// Values are RocksDB's record tags: write batches travel between processes.
+// Values are RocksDB's record tags, so that write batches can be exchanged.
 enum ValueType : uint8_t {
   kTypeDeletion = 0x0,
   kTypeValue = 0x1,
@@ -39,7 +39,7 @@ enum ValueType : uint8_t {
   kTypeNoop = 0xD,
   kTypeColumnFamilyRangeDeletion = 0xE,
   kTypeRangeDeletion = 0xF,
-  kTypeBlobIndex = 0x11,  // the value lies in the value store; only in tables
+  kTypeBlobIndex = 0x11,  // the value is in the value store; only in tables
   kTypeDeletionWithTimestamp = 0x14,  // only as iterators over histories show deletions
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,
@@ -53,7 +53,7 @@ inline constexpr ValueType kValueTypeForSeek = kMaxValue;
 
 inline uint64_t PackTrailer(SequenceNumber seq, ValueType type) { return (seq << 8) | type; }
 
-// True for the types that a memtable or a piece may hold as point records.
+// True for the types of point records in memtables and pieces.
 inline bool IsPointType(uint8_t t) {
   constexpr uint32_t kPointTypes = 1u << kTypeDeletion | 1u << kTypeValue | 1u << kTypeMerge |
                                    1u << kTypeSingleDeletion | 1u << kTypeWideColumnEntity |
@@ -61,7 +61,7 @@ inline bool IsPointType(uint8_t t) {
   return t < 32 && (kPointTypes >> t & 1) != 0;
 }
 
-// True for the types that give a key something to read.
+// True for the types with a value to read.
 inline bool IsValueType(ValueType t) {
   return t == kTypeValue || t == kTypeWideColumnEntity || t == kTypeBlobIndex;
 }
@@ -134,7 +134,7 @@ class LookupKey {
   LookupKey& operator=(const LookupKey&) = delete;
   Slice internal_key() const { return Slice(data_, size_); }
   Slice user_key() const { return Slice(data_, size_ - 8); }
-  // Hash64 of the user key, which all memtables of a read ask for.
+  // Hash64 of the user key, for all memtables of a read.
   uint64_t hash() const {
     if (!hashed_) {
       hash_ = Hash64(user_key());

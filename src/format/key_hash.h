@@ -7,11 +7,11 @@
 
 namespace compassdb {
 
-// The 128-bit keyed hash of a user key (XXH3, seeded per database so that
-// nobody can choose keys that collide). h1 places the key in perfect hash
-// functions; h2 gives fingerprints and, with h1, stands for the key when a
-// record is discarded as shadowed (docs/design/rules.md states the bound). Of h2 only the upper
-// 32 bits are in use, the others are 0: hash lists on disk have 96 bits for a key.
+// The 128-bit keyed hash of a user key (XXH3, with a seed per database, so that
+// keys cannot be chosen to collide). h1 is the key in perfect hash functions. h2
+// gives fingerprints and, with h1, identifies the key when a record is dropped
+// as shadowed (docs/design/rules.md states the bound). Only the upper 32 bits of h2
+// are in use, the others are 0: hash lists on disk have 96 bits for a key.
 struct KeyHash {
   uint64_t h1 = 0;
   uint64_t h2 = 0;
@@ -19,10 +19,10 @@ struct KeyHash {
   friend bool operator==(const KeyHash&, const KeyHash&) = default;
 };
 
-// What files hold of h2.
+// The part of h2 in files.
 inline uint32_t StoredH2(uint64_t h2) { return static_cast<uint32_t>(h2 >> 32); }
 
-// What hash range cuts levels by (paper 3.4), and ranges of it.
+// The key by which hash range cuts levels (paper 3.4), and ranges of it.
 inline uint32_t SearchKey(const KeyHash& hash) { return hash.search; }
 
 struct SearchRange {

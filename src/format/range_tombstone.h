@@ -2,7 +2,7 @@
 // Range tombstones: [start, end) of user keys deleted at a sequence.
 //
 // With user-defined timestamps a tombstone deletes the versions up to its time that were written before it.
-// Its bounds then stand before all versions of their keys, so that they compare with stored keys as they are.
+// Its bounds then sort before all versions of their keys, so that they compare with stored keys directly.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct RangeTombstone {
   SequenceNumber sequence = 0;
   std::string timestamp = {};  // empty without user-defined timestamps
 
-  // As batches, memtables and pieces store the bounds: with the time behind the key.
+  // As batches, memtables and pieces store the bounds: with the time after the key.
   std::string StoredStart() const { return Stored(start); }
   std::string StoredEnd() const { return Stored(end); }
 
@@ -44,15 +44,15 @@ struct Covering {
 bool ClipTombstone(const Comparator* cmp, const std::optional<std::string>& lower,
                    const std::optional<std::string>& upper, RangeTombstone* t);
 
-// Makes one of those that are parts or copies of the same tombstone: equal in sequence and time, and
-// overlapping or touching. Compactions do, as tables that are cut by hash each have a copy, and those cut
-// by keys a part. The order changes.
+// Joins parts or copies of the same tombstone: equal in sequence and time, and overlapping or touching.
+// For compactions: tables that are cut by hash each have a copy, and those cut by keys a part. The
+// order changes.
 void JoinTombstones(const Comparator* cmp, std::vector<RangeTombstone>* tombstones);
 
-// Takes away what newer ones hide, so that no two overlap but those with one of `snapshots` (ascending) between them:
-// who sees the older one sees the newer one as well. Others are cut where they are hidden. Without this, many that lie
-// upon each other, as where a log is cut off again and again, would make a list as long as their number squared. With
-// times all stay: a reader may count the older one alone. The order changes.
+// Removes parts that newer tombstones hide, so that two overlap only with one of `snapshots` (ascending) between them:
+// otherwise a reader of the older one also sees the newer one. Without this, many nested tombstones (of a queue that is
+// cut off again and again) would make a list as long as their number squared. With timestamps all stay: a reader may
+// use only the older one. The order changes.
 void DropHiddenTombstones(const Comparator* cmp, const std::vector<SequenceNumber>& snapshots,
                           std::vector<RangeTombstone>* tombstones);
 

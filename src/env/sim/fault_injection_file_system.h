@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system that fails on demand, for tests. It stands before another one
-// (its own MemoryFileSystem unless told otherwise) and adds:
+// A file system that fails on demand, for tests. It wraps another one (by
+// default a MemoryFileSystem of its own) and adds:
 //
 //  * rules: the n-th call of a kind on matching paths fails, or every one;
-//  * reads that say nothing of it and return other bytes than those of the file, or too few;
+//  * reads that return OK with other bytes than those of the file, or too few;
 //  * counters of calls per kind;
 //  * a hook called before each operation, from which a test may cut the power;
 //  * ignored syncs: they return OK and do nothing. A crash test that does not notice
-//    tests nothing.
+//    them tests nothing.
 //
 // A failed write writes the first half of its data before it fails (direct page files:
 // rounded down to pages; with SetAtomicWrites to such blocks), as a full disk does. A failed sync makes
@@ -59,7 +59,7 @@ enum class FaultOp {
 };
 const char* FaultOpName(FaultOp op);
 
-// What becomes of a read that does not fail.
+// What happens to a read that does not fail.
 enum class ReadDamage { kNone, kFlippedBit, kHalf };
 
 class FaultInjectionFileSystem : public FileSystem {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system in memory that knows what a power cut would leave of it.
+// A file system in memory that simulates power cuts.
 //
-// Fault model. There are two states: the visible one, which every call works
-// on, and the durable one.
+// Fault model. There are two states: the visible one, which every call uses, and
+// the durable one.
 //
 //  * File data. Append, Write, TruncateFile and re-creation change the visible data.
 //    Sync copies data and size to the durable state. A cut finds, per file,
@@ -10,20 +10,20 @@
 //    of the unsynced append (torn at a byte, or at 4 KiB pages of which some
 //    may read as zeros, as when the size was journaled before the pages).
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
-//    last Sync by itself, whatever their order was: it is there, it is not, or it is
+//    last Sync separately, in any order: it is there, it is not, or it is
 //    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
-//    which it finds some new and some old; with SetAtomicWrites only by such blocks. Any number of
+//    of which some are new and some old; with SetAtomicWrites only by such blocks. Any number of
 //    writes may be torn. Of two
 //    writes to one place that are both there, the later one shows. Changes of size are a
 //    journal: where one is lost, later writes do not reach beyond the size before it.
-//  * Holes are durable at once, whatever else is synced: whoever punches too
-//    early must be caught.
+//  * Holes are durable at once, without a sync: a hole that is punched too
+//    early must be noticed.
 //  * Names. Creation, link, rename, deletion and CreateDir append to one journal of
 //    directory changes. SyncDir(d) makes the entries of the journal that touch
 //    d durable (and entries of other directories that a cross-directory rename
 //    ties to them). A cut applies a prefix of the rest: none of it, all of it,
-//    or up to a random place; with kRandom every second time any part of it, as where the
-//    disk has no journal. A directory whose own entry in its parent is not
+//    or up to a random place; with kRandom every second time any part of it, as on a
+//    disk without a journal. A directory whose own entry in its parent is not
 //    durable is lost with all its files. Renames are atomic.
 //
 // After PowerCut every call and every open file fails with IOError; Restart()
@@ -48,7 +48,7 @@
 
 namespace compassdb {
 
-// What becomes of changes that were never synced.
+// What happens to changes that were never synced.
 enum class CutMode {
   kDropUnsynced,  // nothing that was not synced survives
   kKeepUnsynced,  // everything survives, as after kill -9
@@ -68,11 +68,11 @@ class MemoryFileSystem : public FileSystem {
   // The same seed on the same state gives the same result.
   void PowerCut(uint64_t seed, CutMode mode);
   void Restart();
-  // From now on the disk writes blocks of so many bytes, at multiples of that, whole or not at all, where a write in
-  // place consists of such blocks. 0, as at first: it does not.
+  // From now on the disk writes blocks of this many bytes, at multiples of that, whole or not at all, if a write in
+  // place consists of such blocks. 0, the default: it does not.
   void SetAtomicWrites(uint64_t bytes) { atomic_bytes_.store(bytes); }
   uint64_t atomic_writes() const { return atomic_bytes_.load(); }
-  // From now on runs of so many bytes are worth a hole: a test's tables are small. Before a database is opened on it.
+  // From now on runs of this many bytes are punched, because a test's tables are small. Before a database is opened.
   void SetLeastHole(uint64_t bytes) { least_hole_.store(bytes); }
   HoleSizes HolesWorthPunching() const override {
     const uint64_t least = least_hole_.load();
@@ -117,7 +117,7 @@ class MemoryFileSystem : public FileSystem {
   // For the open files: the number of cuts so far, and whether the power is on.
   uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   // Held shared by a call on an open file, so that no cut falls between its
-  // check and its effect: what was acknowledged is really there.
+  // check and its effect: acknowledged changes are really there.
   std::shared_mutex* power() const { return &power_; }
 
  private:
