@@ -5,7 +5,6 @@
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
 #include "rocksdb/rate_limiter.h"
-#include "services/sst_file_manager.h"
 
 namespace compassdb {
 namespace {
@@ -51,11 +50,11 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
             WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush,
                             config_.options.recycle_log_file_num, config_.info_log.get()},
             [this] { return commits_.NewNumber(); }, config_.options.statistics.get()),
-      stalls_(config_.options.delayed_write_rate),
-      archive_(config_.fs, config_.clock, config_.wal_dir, config_.options.WAL_ttl_seconds,
-               std::min(config_.options.WAL_size_limit_MB, UINT64_MAX >> 20) << 20) {
+      scheduler_(std::make_unique<Scheduler>(ThreadPoolsOfEnv(config_.options.env))),
+      space_(config_, read_only_, {*files_, *ledger_, commits_, wals_}, &mu_, *scheduler_, *this,
+             {event_log_, listeners_}),
+      stalls_(config_.options.delayed_write_rate) {
   const rocksdb::DBOptions& options = config_.options;
-  ledger_->DeleteBy([this](const std::string& path) { return DeleteObsolete(path); });
   if (options.sst_file_manager != nullptr && !read_only_) {
     options.sst_file_manager->SetStatisticsPtr(options.statistics);
   }
@@ -76,10 +75,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
     MutexLock lock(&mu_);
     MaybeSchedule();
   };
-  store_context_.delete_later = [this](const std::string& path) {
-    MutexLock lock(&dead_pages_mu_);
-    dead_pages_.push_back(path);
-  };
+  store_context_.delete_later = [this](const std::string& path) { space_.obsolete().AddPages(path); };
   store_context_.checksums = options.file_checksum_gen_factory.get();
   store_context_.snapshots = [this] { return snapshots_.Sequences(); };
   store_context_.oldest_snapshot = [this] { return snapshots_.Oldest(); };
@@ -98,7 +94,6 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   commits_.stamp = [this](std::vector<VersionEdit>* edits) NO_THREAD_SAFETY_ANALYSIS {
     StampEdits(edits);
   };
-  scheduler_ = std::make_unique<Scheduler>(ThreadPoolsOfEnv(options.env));
   scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
   scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
 }
@@ -142,7 +137,7 @@ Status DBImpl::Shutdown() {
   }
   reports_.stats_dump()->Stop();
   idle_looks_.Stop();
-  holes_.Stop();
+  space_.Stop();
   std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL
   {
     MutexLock lock(&mu_);
@@ -162,18 +157,14 @@ Status DBImpl::Shutdown() {
   scheduler_->Shutdown();
   Status s;
   if (!read_only_) {
-    PurgeObsolete();
+    space_.Close();
     files_ahead_->DeleteAll();
-    {
-      MutexLock lock(&purge_mu_);
-      purges_over_ = true;
-    }
     s = wals_.Close();
     for (uint64_t number : wals_.TakeSpares()) {
       // What is left is deleted at the next open.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     const bool logs = !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0;
     if (s.ok() && opened_ && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
@@ -185,9 +176,7 @@ Status DBImpl::Shutdown() {
     Status closed = commits_.Close();
     if (s.ok()) s = closed;
   }
-  if (auto* space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get())) {
-    for (const std::string& dir : files_->dirs()->All()) space->UntrackDirectory(dir);
-  }
+  space_.UntrackAll();
   if (default_handle_ != nullptr) listeners_.HandleDeletion(default_handle_.get());
   default_handle_.reset();
   for (const auto& family : families_.All()) families_.Remove(family->id());

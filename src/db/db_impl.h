@@ -11,7 +11,7 @@
 //   > database mutex mu_ > { ColumnFamilySet, ReadStateHolder, SnapshotList,
 //     ErrorHandler, ExtentLedger, scheduler: leaf locks }
 //   WalSet's lock is taken at the front or without any lock, never under mu_.
-//   purge_mu_ and punch_mu_ are taken without any other lock held.
+//   The locks of SpaceReclaimer's passes are taken without any other lock held.
 // No I/O with mu_ held; a manifest commit has a turn (CommitQueue) instead.
 // Listeners are called without any of these locks, though a listener of a
 // memtable switch runs at the front of the write queue.
@@ -45,9 +45,8 @@
 #include "db/report/listeners.h"
 #include "db/report/metadata.h"
 #include "db/report/reports.h"
-#include "db/space/hole_puncher.h"
 #include "db/space/idle_looks.h"
-#include "db/space/wal_archive.h"
+#include "db/space/space_reclaimer.h"
 #include "db/write/transaction_support.h"
 #include "db/write/wal_set.h"
 #include "db/write/write_counters.h"
@@ -398,8 +397,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   friend class DbOpener;
   friend class Repairer;
   friend class Secondary;
-  friend class HolePuncher;
-  friend class IdleLooks;
   friend class AutoResume;
 
 
@@ -557,35 +554,14 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   void StartQueued() REQUIRES(mu_);
   // False if it may not be.
   bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
-  void StartHousekeeping() EXCLUDES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
       EXCLUDES(mu_);
   // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
   void WaitAfterFailure() REQUIRES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
-  // For listeners: the job after which it comes.
-  void PurgeObsolete(int job_id = 0) EXCLUDES(mu_);
-  // Without telling of it: *tables and *value_files are what was deleted.
-  void PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
-                  std::vector<ExtentLedger::Unlinked>* value_files) EXCLUDES(mu_);
-  // Another pass of it, by a thread of its own, if there is anything left to free; and holes.
-  void SchedulePurge();
-  // `job` once, unless it is *scheduled: it says false there once another may be. Not without memory: the next who looks does.
-  void ScheduleForSpace(std::atomic<bool>* scheduled, std::function<void()> job);
-  // Somebody was the last to use what had been replaced, perhaps long after that: there may be files to free, or, where
-  // holes cannot be punched, to vacate.
-  void FilesLetGo() EXCLUDES(mu_);
-  // One pass. False if it may not be done now. Not on the way of a flush.
-  bool PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) EXCLUDES(mu_, punch_mu_);
-  bool HasGarbage();
-  // DBOptions::sst_file_manager: what a job wrote, or all that there is at open. Beyond the allowed
-  // space writes are refused from now on.
+  // What a job wrote. Where that is more than the allowed space, writes are refused from now on.
   void TrackFiles(const JobReport& report) EXCLUDES(mu_);
-  void TrackAllFiles() EXCLUDES(mu_);
-  // An obsolete file; one that was put away earlier.
-  Status DeleteObsolete(const std::string& path);
-  Status DeleteTrash(const std::string& path);
   std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
   // As a manifest has it.
   static VersionEdit FamilyEdit(const ColumnFamily& family);
@@ -618,8 +594,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
-  std::unique_ptr<FileCache> files_;
-  std::unique_ptr<ExtentLedger> ledger_;
+  const std::unique_ptr<FileCache> files_;
+  const std::unique_ptr<ExtentLedger> ledger_;
   std::unique_ptr<FilesAhead> files_ahead_;
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
@@ -637,6 +613,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   ColumnFamilySet families_;
   WriteThread write_thread_;
   WalSet wals_;
+  std::unique_ptr<Scheduler> scheduler_;  // ends its jobs in Shutdown
+  SpaceReclaimer space_;
   OpenSections open_sections_;
   RecoveredTransactions recovered_transactions_ GUARDED_BY(mu_);
   StallController stalls_ GUARDED_BY(mu_);
@@ -695,17 +673,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
-  Mutex punch_mu_;  // held while holes are punched
-  Mutex purge_mu_;
-  WalArchive archive_ GUARDED_BY(purge_mu_);
-  bool purges_over_ GUARDED_BY(purge_mu_) = false;  // closed: the files are not ours any more
-  std::unordered_set<uint64_t> value_files_ GUARDED_BY(purge_mu_);  // their numbers, for listeners
-  Mutex dead_pages_mu_;  // a leaf
-  std::vector<std::string> dead_pages_ GUARDED_BY(dead_pages_mu_);  // paths of files of pages
-  std::atomic<bool> housekeeping_{false};  // has begun: recovery is over
-  std::atomic<bool> purge_scheduled_{false}, look_scheduled_{false};
-  std::atomic<uint64_t> looked_at_{0};  // ExtentLedger::releases of the last look for work
-  const std::function<void()> files_let_go_{[this] { FilesLetGo(); }};
   Mutex set_options_mu_;   // options are changed by one at a time; before the front
   Mutex options_file_mu_;  // one OPTIONS file is written at a time
   std::atomic<uint64_t> options_number_{0};
@@ -719,12 +686,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,
                     *this}};
-  IdleLooks idle_looks_{this};
-  HolePuncher holes_{this};
+  IdleLooks idle_looks_{families_, &mu_, *this};
   AutoResume auto_resume_{this};
-
-  // Last: its threads end before what they use.
-  std::unique_ptr<Scheduler> scheduler_;
 };
 
 }  // namespace compassdb

@@ -68,7 +68,9 @@ void ReadStateHolder::Return(ReadState* state) {
 std::shared_ptr<const StoreView> ReadStateHolder::ViewOf(const ReadState& state) {
   return {state.view.get(), [this, number = state.number, view = state.view](const StoreView*) mutable {
             view.reset();
-            if (number != number_.load(std::memory_order_acquire) && reader_gone_) reader_gone_();
+            if (number != number_.load(std::memory_order_acquire) && listener_ != nullptr) {
+              listener_->StatesReleased();
+            }
           }};
 }
 

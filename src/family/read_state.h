@@ -18,7 +18,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,6 +47,15 @@ struct ReadState {
   std::atomic<int> refs_{1};
 };
 
+// Hears of states that nobody has any more, and so of files that no job will look for. Called without locks.
+class ReleaseListener {
+ public:
+  virtual void StatesReleased() = 0;
+
+ protected:
+  ~ReleaseListener() = default;
+};
+
 class ReadStateHolder {
  public:
   ReadStateHolder() = default;
@@ -55,9 +63,9 @@ class ReadStateHolder {
   ReadStateHolder(const ReadStateHolder&) = delete;
   ReadStateHolder& operator=(const ReadStateHolder&) = delete;
 
-  // Called when a reader has let go of an outdated state or view, perhaps after all others, and so of files that no job
-  // will look for any more. Set before the first reader comes.
-  void OnReaderGone(std::function<void()> reader_gone) { reader_gone_ = std::move(reader_gone); }
+  // Hears of readers that let go of an outdated state or view, perhaps after all others. Set before the first reader
+  // comes.
+  void SetListener(ReleaseListener* listener) { listener_ = listener; }
 
   // Makes `state` current; takes over its reference. References given up are
   // appended to `garbage`, to be released once the caller holds no lock.
@@ -70,7 +78,7 @@ class ReadStateHolder {
   // A reference of its own, for long uses (iterators): ends with Release.
   ReadState* Acquire();
   void Release(ReadState* state) {
-    if (state->Unref() && reader_gone_) reader_gone_();
+    if (state->Unref() && listener_ != nullptr) listener_->StatesReleased();
   }
 
   // The view alone, without the memtables: for what takes long, or outlives a pin. The holder must outlive it.
@@ -90,7 +98,7 @@ class ReadStateHolder {
   std::array<Slot, kSlots> slots_;
   Mutex mu_;  // a leaf lock
   ReadState* current_ GUARDED_BY(mu_) = nullptr;
-  std::function<void()> reader_gone_;
+  ReleaseListener* listener_ = nullptr;
 };
 
 // Pins for a scope.
@@ -108,11 +116,11 @@ class ReadStatePin {
   ReadState* const state_;
 };
 
-// Releases old states when it goes out of scope: declare it before the lock. Tells `let_go`, which must outlive it, if
-// it was the last to have one: who replaced them last may have looked for files that are free before that.
+// Releases old states when it goes out of scope: declare it before the lock. The listener hears of it if it was the last
+// to have one: who replaced them last may have looked for files that are free before that.
 class ReadStateGarbage {
  public:
-  explicit ReadStateGarbage(const std::function<void()>& let_go) : let_go_(let_go) {}
+  explicit ReadStateGarbage(ReleaseListener* listener) : listener_(listener) {}
   ~ReadStateGarbage() { Release(); }
   ReadStateGarbage(const ReadStateGarbage&) = delete;
   ReadStateGarbage& operator=(const ReadStateGarbage&) = delete;
@@ -121,11 +129,11 @@ class ReadStateGarbage {
     bool last = false;
     for (ReadState* state : states_) last = state->Unref() || last;
     states_.clear();
-    if (last) let_go_();
+    if (last) listener_->StatesReleased();
   }
 
  private:
-  const std::function<void()>& let_go_;
+  ReleaseListener* const listener_;
   std::vector<ReadState*> states_;
 };
 

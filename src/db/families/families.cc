@@ -44,12 +44,12 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
   store_options.history = history;
   auto* const made = new ColumnFamily(id, name, limited, MakeStore(&store_context_, store_options),
                                       config_.write_buffers);
-  made->read_state()->OnReaderGone(files_let_go_);
+  made->read_state()->SetListener(&space_);
   // Whoever lets go of a dropped one last, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [this](ColumnFamily* last) {
     const bool dropped = last->dropped;
     delete last;
-    if (dropped && !shutting_down_) SchedulePurge();
+    if (dropped && !shutting_down_) space_.Schedule();
   });
   (*family)->history = std::move(history);
   rocksdb::Logger* const log = config_.info_log.get();
@@ -89,7 +89,7 @@ Status DBImpl::CreateFamily(const rocksdb::ColumnFamilyOptions& options, const s
   if (Status s = family->store()->Open(); !s.ok()) return s;
   Status s;
   {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     family->log_number = family->mem_log_number = wals_.current_number();
     family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
@@ -179,7 +179,7 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
         refused = Status::InvalidArgument("Column family already dropped!", family->name());
       }
       if (!refused.ok()) break;
-      ReadStateGarbage garbage(files_let_go_);
+      ReadStateGarbage garbage(&space_);
       MutexLock lock(&mu_);
       std::vector<CommitItem> items(1);
       items.front().edit.column_family = family->id();
@@ -205,7 +205,7 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
   }
   if (!any) return refused;
   NotifyStalls();
-  PurgeObsolete();
+  space_.Purge();
   s = PersistOptions();
   return refused.ok() ? s : refused;
 }
@@ -223,7 +223,7 @@ void DBImpl::HandleGoes(ColumnFamilyHandle* handle) { listeners_.HandleDeletion(
 
 void DBImpl::HandleOfDroppedGone() {
   // By hand, since who deletes handles and then looks at the disk wants the room to be free.
-  if (!config_.options.avoid_unnecessary_blocking_io) PurgeObsolete();
+  if (!config_.options.avoid_unnecessary_blocking_io) space_.Purge();
 }
 
 }  // namespace compassdb

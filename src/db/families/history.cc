@@ -18,7 +18,7 @@ Status DBImpl::RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family,
     const std::string current = family->history->Get();
     return !current.empty() && comparator->CompareTimestamp(low, current) < 0;
   };
-  ReadStateGarbage garbage(files_let_go_);
+  ReadStateGarbage garbage(&space_);
   MutexLock lock(&mu_);
   if (below_current()) return Status::InvalidArgument("Cannot decrease full_history_ts_low");
   std::vector<CommitItem> items(1);

@@ -57,7 +57,7 @@ Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
   }
   NotifyStalls();
   idle_looks_.Schedule();
-  holes_.Configure();
+  space_.Configure(families_);
   return PersistOptions();
 }
 

@@ -109,7 +109,7 @@ Status AutoResume::Try() {
         return error;
       }
     }
-    db_->holes_.Press();
+    db_->space_.Press();
     const std::string dir = DirOf(error, db_->config_, db_->files_->dirs()->All());
     if (++waited < kRoundsWithoutSpace && !HasSpace(db_->config_.fs, dir)) continue;
     waited = 0;

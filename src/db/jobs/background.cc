@@ -6,9 +6,7 @@
 
 #include "db/db_impl.h"
 #include "db/report/statistics_util.h"
-#include "format/file_names.h"
 #include "services/periodic_tasks.h"
-#include "services/sst_file_manager.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
@@ -40,7 +38,7 @@ bool DBImpl::FlushesHeld() const {
 
 void DBImpl::MaybeSchedule() {
   if (read_only_ || shutting_down_ || background_.paused > 0 || !opened_) return;
-  looked_at_ = ledger_->releases();
+  space_.JobsLook();
   PeriodicTasks::Shared()->StartIfMissing();
   AwaitSnapshots();  // before it is asked for work: what is released meanwhile is told after that
   const bool compacts = background_.exclusive_manual == 0;
@@ -51,7 +49,7 @@ void DBImpl::MaybeSchedule() {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
       } else if (!family->flush_queued && family->FlushPending()) {
-        holes_.Press();  // writers wait for room
+        space_.Press();  // writers wait for room
         if (!collect && !background_.collections.under_way() && MayCompact(*family)) {
           collect = UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); });
         }
@@ -169,167 +167,8 @@ void DBImpl::WaitAfterFailure() {
   }
 }
 
-void DBImpl::PurgeObsolete(int job_id) {
-  std::vector<ExtentLedger::Unlinked> tables, value_files;
-  PurgeFiles(&tables, &value_files);
-  for (const ExtentLedger::Unlinked& file : tables) {
-    event_log_.FileDeleted(job_id, file.number, /*values=*/false);
-    listeners_.FileDeleted(config_.name, file.path, job_id, Status::OK());
-  }
-  for (const ExtentLedger::Unlinked& file : value_files) {
-    event_log_.FileDeleted(job_id, file.number, /*values=*/true);
-    listeners_.ValueFileDeleted(config_.name, file.path, job_id, Status::OK());
-  }
-}
-
-void DBImpl::PurgeFiles(std::vector<ExtentLedger::Unlinked>* tables,
-                        std::vector<ExtentLedger::Unlinked>* value_files) {
-  // A manifest in doubt may name what memory does not.
-  if (read_only_ || commits_.in_doubt()) return;
-  MutexLock lock(&purge_mu_);
-  if (purges_over_ || !ledger_->deletions_enabled()) return;
-  for (uint64_t number : wals_.TakeBelow(commits_.min_log_number())) {
-    if (Status s = archive_.Retire(number); !s.ok()) {
-      LogInfo(config_.info_log.get(), "cannot put a log away: " + s.ToString());
-    }
-  }
-  if (Status s = archive_.Purge(); !s.ok()) {
-    LogInfo(config_.info_log.get(), "cannot purge the archive of logs: " + s.ToString());
-  }
-  std::vector<uint64_t> manifests;
-  {
-    MutexLock guard(&mu_);
-    manifests = commits_.TakeObsoleteManifests();
-  }
-  for (uint64_t number : manifests) commits_.DeleteManifest(number);
-  std::vector<std::string> dead_pages;
-  {
-    MutexLock guard(&dead_pages_mu_);
-    dead_pages.swap(dead_pages_);
-  }
-  for (const std::string& path : dead_pages) {
-    // What is left is deleted at the next open.
-    DeleteObsolete(path).PermitUncheckedError();
-  }
-  std::vector<ExtentLedger::Unlinked> unlinked;
-  Status s = ledger_->Purge(&unlinked);
-  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
-  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
-  for (const ExtentLedger::Unlinked& file : unlinked) {
-    if (space != nullptr) space->Untrack(file.path);
-    (value_files_.erase(file.number) != 0 ? value_files : tables)->push_back(file);
-  }
-  SchedulePurge();
-}
-
-// Or puts it away, to be deleted by and by.
-Status DBImpl::DeleteObsolete(const std::string& path) {
-  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
-  return space == nullptr ? config_.fs->DeleteFile(path) : space->Delete(config_.owned_fs, path);
-}
-
-Status DBImpl::DeleteTrash(const std::string& path) {
-  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
-  return space == nullptr ? config_.fs->DeleteFile(path)
-                          : space->DeleteTrash(config_.owned_fs, path);
-}
-
-bool DBImpl::HasGarbage() {
-  if (ledger_->HasDeadFiles()) return true;
-  MutexLock lock(&dead_pages_mu_);
-  return !dead_pages_.empty();
-}
-
-bool DBImpl::PunchHoles(const ExtentLedger::PunchLimits& limits, uint64_t* punched) {
-  if (read_only_ || commits_.in_doubt()) return false;
-  MutexLock lock(&punch_mu_);
-  if (!ledger_->deletions_enabled()) return false;
-  Status s = ledger_->Punch(limits, punched);
-  if (!s.ok()) LogInfo(config_.info_log.get(), "cannot free space: " + s.ToString());
-  return true;
-}
-
-void DBImpl::SchedulePurge() {
-  holes_.Schedule();
-  if (read_only_ || !HasGarbage()) return;
-  ScheduleForSpace(&purge_scheduled_, [this] {
-    purge_scheduled_ = false;
-    PurgeObsolete();
-  });
-}
-
-void DBImpl::ScheduleForSpace(std::atomic<bool>* scheduled, std::function<void()> job) {
-  if (scheduled->exchange(true)) return;
-  if (!UnlessOutOfMemory(false, [&] {
-        return scheduler_->Schedule(std::move(job), JobPriority::kSpace, [scheduled] { *scheduled = false; });
-      })) {
-    *scheduled = false;
-  }
-}
-
-void DBImpl::FilesLetGo() {
-  if (!housekeeping_) return;
-  SchedulePurge();
-  if (read_only_ || ledger_->releases() == looked_at_) return;
-  ScheduleForSpace(&look_scheduled_, [this] {
-    look_scheduled_ = false;
-    MutexLock lock(&mu_);
-    MaybeSchedule();
-  });
-}
-
-void DBImpl::StartHousekeeping() {
-  for (const auto& family : families_.All()) {
-    VersionEdit all;
-    {
-      MutexLock lock(&mu_);
-      family->store()->Snapshot(&all);
-    }
-    MutexLock lock(&purge_mu_);
-    for (const ValueRunMeta& run : all.added_values) value_files_.insert(run.extent.file_number);
-  }
-  housekeeping_ = true;
-  holes_.Configure();
-  SchedulePurge();  // what was dead at the last close, or in a crash
-  reports_.stats_dump()->Schedule();
-  idle_looks_.Schedule();
-}
-
 void DBImpl::TrackFiles(const JobReport& report) {
-  if (!report.value_files.empty()) {
-    MutexLock lock(&purge_mu_);
-    for (const JobReport::ValueFile& file : report.value_files) value_files_.insert(file.number);
-  }
-  auto* const space = dynamic_cast<FileSpace*>(config_.options.sst_file_manager.get());
-  if (space == nullptr) return;
-  const auto track = [&](const std::string& path) {
-    uint64_t bytes = 0;
-    // One that is gone already is not tracked.
-    if (config_.fs->GetFileSize(path, &bytes).ok()) space->Track(path, bytes);
-  };
-  for (const std::string& path : report.output_paths) track(path);
-  for (const JobReport::ValueFile& file : report.value_files) track(file.path);
-  if (!report.output_paths.empty() && space->IsMaxAllowedSpaceReached()) {
-    SetBackgroundError(Status::SpaceLimit("Max allowed space was reached"),
-                       rocksdb::BackgroundErrorReason::kFlush);
-  }
-}
-
-void DBImpl::TrackAllFiles() {
-  if (config_.options.sst_file_manager == nullptr) return;
-  JobReport all;
-  for (const std::string& dir : files_->dirs()->All()) {
-    std::vector<std::string> names;
-    config_.fs->GetChildren(dir, &names).PermitUncheckedError();  // it was read just before
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
-        all.output_paths.push_back(JoinPath(dir, name));
-      }
-    }
-  }
-  TrackFiles(all);
+  if (Status s = space_.Track(report); !s.ok()) SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
 }
 
 Status DBImpl::FlushAll() {
@@ -348,12 +187,11 @@ void DBImpl::AwaitDeletions() {
     background_changed_.SignalAll();
   }
   NotifyStalls();
-  { MutexLock wait_for_holes(&punch_mu_); }
-  MutexLock wait_for_purge(&purge_mu_);
+  space_.Wait();
 }
 
 void DBImpl::ResumeDeletions() {
-  PurgeObsolete();
+  space_.Purge();
   MutexLock lock(&mu_);
   MaybeSchedule();
 }

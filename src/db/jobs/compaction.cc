@@ -187,7 +187,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   if (s.ok()) s = PrepareItem(&item);
   {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     if (s.ok()) {
       item.edit.column_family = family->id();
@@ -230,7 +230,7 @@ Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
   }
   listeners_.CompactionCompleted(job, report, manual, s);
   report.inputs.clear();  // or their files would stay until the next job
-  PurgeObsolete(job.job_id);
+  space_.Purge(job.job_id);
   NotifyStalls();
   if (told != nullptr) *told = std::move(report);
   return s;

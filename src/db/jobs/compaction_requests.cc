@@ -141,7 +141,7 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   if (s.ok()) s = PrepareItem(&item);
   auto failed = rocksdb::BackgroundErrorReason::kCompaction;
   {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     if (s.ok()) {
       std::vector<CommitItem> items;
@@ -160,7 +160,7 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
               (s.ok() ? std::string() : ", " + s.ToString()));
   task.reset();
   if (!s.ok() && !s.IsColumnFamilyDropped()) SetBackgroundError(s, failed);
-  PurgeObsolete();
+  space_.Purge();
   NotifyStalls();
   return s;
 }

@@ -64,7 +64,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
     ExclusiveWrite front(&write_thread_);
     if (errors_.writes_refused()) return errors_.error();
     {
-      ReadStateGarbage garbage(files_let_go_);
+      ReadStateGarbage garbage(&space_);
       MutexLock lock(&mu_);
       bool any = false;
       for (const auto& family : families) any = any || !family->mem->empty();
@@ -207,7 +207,7 @@ void DBImpl::BackgroundFlush() {
       unit.report = JobReport();
       unit.merge.reset();
     }
-    PurgeObsolete(job_id);
+    space_.Purge(job_id);
     NotifyStalls();
   }
   MutexLock lock(&mu_);
@@ -239,7 +239,7 @@ Status DBImpl::CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionE
   // A filter may leave out of the log, at the next opening, what pages have.
   *logged = !unlogged_data_ && config_.options.wal_filter == nullptr && wals_.EnsureClosedAreDurable();
   if (!*logged) return Status::OK();
-  ReadStateGarbage garbage(files_let_go_);
+  ReadStateGarbage garbage(&space_);
   MutexLock lock(&mu_);
   std::vector<CommitItem> items(1);
   items[0].family = family;
@@ -288,7 +288,7 @@ Status DBImpl::RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorR
 
   // The tasks pin what they replaced, which is to be freed by the next purge.
   std::vector<std::unique_ptr<CompactionTask>> ended;
-  ReadStateGarbage garbage(files_let_go_);
+  ReadStateGarbage garbage(&space_);
   MutexLock lock(&mu_);
   std::vector<CommitItem> items;
   for (FlushUnit& unit : *units) {

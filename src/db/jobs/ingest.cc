@@ -329,7 +329,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     }
   }
   NotifyStalls();
-  PurgeObsolete();
+  space_.Purge();
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) {
     const JobContext job{this, config_.name, ingestion.job_id, ingestion.family};
@@ -380,7 +380,7 @@ Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
   if (config_.options.atomic_flush) families = families_.All();
   FlushTargets targets;
   {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     Status s = SwitchMemTables(families, rocksdb::FlushReason::kExternalFileIngestion, &garbage);
     if (!s.ok()) return s;
@@ -475,7 +475,7 @@ Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdate
   }
   bool in_doubt = false;
   {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     std::optional<NoSnapshots> none;
     if (s.ok() && outdated != nullptr &&

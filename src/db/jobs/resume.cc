@@ -82,7 +82,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
     if (old->ok() || old->severity() >= Status::kFatalError) return *old;
     std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>> targets;
     {
-      ReadStateGarbage garbage(files_let_go_);
+      ReadStateGarbage garbage(&space_);
       MutexLock lock(&mu_);
       if (commits_.in_doubt()) s = commits_.Rotate();
       const Families all = families_.All();
@@ -102,7 +102,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
     if (s.ok()) s = SaveOpenSections();
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.
-      ReadStateGarbage garbage(files_let_go_);
+      ReadStateGarbage garbage(&space_);
       MutexLock lock(&mu_);
       std::vector<CommitItem> items;
       for (const auto& family : families_.All()) {
@@ -126,7 +126,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
   }
   LogInfo(config_.info_log.get(), "resumed after: " + old->ToString());
   listeners_.ErrorRecoveryEnds(*old, Status::OK());
-  PurgeObsolete();
+  space_.Purge();
   MutexLock lock(&mu_);
   BackgroundDone();
   return Status::OK();

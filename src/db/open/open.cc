@@ -481,7 +481,9 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (s.ok()) MakeHandles(handles);
   if (s.ok() && !request_.read_only) s = db_->PersistOptions();
   if (s.ok() && !request_.read_only) {
-    db_->TrackAllFiles();
+    if (Status limit = db_->space_.TrackAll(); !limit.ok()) {
+      db_->SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
+    }
     {
       MutexLock guard(&db_->mu_);
       for (const auto& family : db_->families_.All()) family->LimitMemTable();
@@ -490,7 +492,9 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
       db_->UpdateStall(&db_->stall_changes_);
       db_->MaybeSchedule();
     }
-    db_->StartHousekeeping();
+    db_->space_.Start(db_->families_);
+    db_->reports_.stats_dump()->Schedule();
+    db_->idle_looks_.Schedule();
   }
   return s;
 }
@@ -613,7 +617,7 @@ Status DbOpener::CompleteStores() {
     if (!s.ok()) return s;
     std::vector<CommitItem> items;
     items.push_back(std::move(item));
-    ReadStateGarbage garbage(db_->files_let_go_);
+    ReadStateGarbage garbage(&db_->space_);
     MutexLock lock(&db_->mu_);
     if (s = db_->commits_.Commit(&items, garbage.list()); !s.ok()) return s;
   }

@@ -383,7 +383,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
       }
       db_->live_files_.AddReplayedLog({number, bytes});
     }
-    ReadStateGarbage garbage(db_->files_let_go_);
+    ReadStateGarbage garbage(&db_->space_);
     MutexLock lock(&db_->mu_);
     for (const auto& family : families) family->InstallReadState(garbage.list());
     return Status::OK();
@@ -452,10 +452,7 @@ Status DbOpener::RelogPrepared() {
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   DBImpl* const db = db_.get();
   writing_ = true;
-  {
-    MutexLock lock(&db->purge_mu_);
-    if (Status s = db->archive_.Open(); !s.ok()) return s;
-  }
+  if (Status s = db->space_.obsolete().OpenArchive(); !s.ok()) return s;
   WalHeader header;
   header.compression = db->config_.options.wal_compression;
   header.predecessor = report.end_number;
@@ -467,7 +464,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   const uint64_t number = db->wals_.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
-    ReadStateGarbage garbage(db_->files_let_go_);
+    ReadStateGarbage garbage(&db_->space_);
     MutexLock lock(&db->mu_);
     for (const auto& family : db->families_.All()) {
       if (family->mem->empty()) family->log_number = family->mem_log_number = number;
@@ -506,7 +503,7 @@ void DbOpener::DeleteLeftovers() {
       uint64_t number = 0;
       FileType type;
       if (IsTrashName(name)) {
-        Status s = db_->DeleteTrash(JoinPath(dir, name));
+        Status s = db_->space_.tracked().DeleteTrash(JoinPath(dir, name));
         LogInfo(config.info_log.get(), "deleting " + JoinPath(dir, name) + ": " + s.ToString());
         continue;
       }
@@ -528,8 +525,7 @@ void DbOpener::DeleteLeftovers() {
       }
       if (!remove || IsForeign(dir, name, type, number)) continue;
       if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
-        MutexLock lock(&db_->purge_mu_);
-        Status s = db_->archive_.Retire(number);
+        Status s = db_->space_.obsolete().RetireLog(number);
         LogInfo(config.info_log.get(), "put away log " + std::to_string(number) + ": " + s.ToString());
         continue;
       }

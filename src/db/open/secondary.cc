@@ -321,7 +321,7 @@ Status Secondary::ApplyBatch(const Slice& record) {
 // --- Rounds
 
 void Secondary::Install(std::vector<Change>* changes) {
-  ReadStateGarbage garbage(db_->files_let_go_);
+  ReadStateGarbage garbage(&db_->space_);
   MutexLock lock(&db_->mu_);
   // First the sequence: a reader pins its state before it looks at that, so the new states are
   // never read at an old one.

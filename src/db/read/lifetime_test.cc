@@ -107,19 +107,21 @@ class HeldFilesTest : public LifetimeTest {
 
 // Whoever replaced a state lets go of it at last where no reader has it, and tells of that.
 TEST(ReadStateGarbageTest, TellsOfWhatItHadLast) {
-  int told = 0;
-  const std::function<void()> tell = [&told] { ++told; };
+  struct Counter final : ReleaseListener {
+    void StatesReleased() override { ++told; }
+    int told = 0;
+  } listener;
   auto* const kept = new ReadState;
   kept->Ref();
   {
-    ReadStateGarbage garbage(tell);
+    ReadStateGarbage garbage(&listener);
     garbage.list()->push_back(kept);
     garbage.Release();
-    EXPECT_EQ(told, 0);  // a reader has it
+    EXPECT_EQ(listener.told, 0);  // a reader has it
     garbage.list()->push_back(new ReadState);
     garbage.list()->push_back(kept);
   }
-  EXPECT_EQ(told, 1);  // once of both
+  EXPECT_EQ(listener.told, 1);  // once of both
 }
 
 // Nothing else happens afterwards that would look for what is obsolete.

@@ -4,30 +4,41 @@
 // them, small ones too, as fast as it goes.
 //
 // Thread safety: all methods. One pass at a time; while a pass has to wait for the rate, a timer asks for it again.
-// Lock order: mu_ > the timer's lock; Schedule and Press take leaf locks only.
+// Lock order: the database mutex > timer_mu_; Schedule and Press take leaf locks only. No lock is held with mu_.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "db/jobs/background_work.h"
 #include "db/space/hole_pace.h"
+#include "db/space/obsolete_files.h"
+#include "options/table_factories.h"
 #include "util/mutex.h"
 
 namespace compassdb {
 
-class DBImpl;
-
 class HolePuncher {
  public:
-  explicit HolePuncher(DBImpl* db) : db_(db) {}
-  // Goes by the options as they are now.
-  void Configure();
+  HolePuncher(const DbConfig& config, const DatabaseFiles& files, const TrackedFiles& tracked, ObsoleteFiles& obsolete,
+              Scheduler& scheduler, Mutex* db_mu, BackgroundWork& work)
+      : config_(config),
+        files_(files),
+        tracked_(tracked),
+        obsolete_(obsolete),
+        scheduler_(scheduler),
+        db_mu_(db_mu),
+        work_(work) {}
+  // Goes by these options from now on.
+  void Configure(const PieceTableOptions& options);
   // There may be holes to punch.
   void Schedule();
   // What there is to punch is to be punched now.
   void Press();
+  // Waits while holes are punched.
+  void Wait() EXCLUDES(mu_) { MutexLock lock(&mu_); }
   // For good; a pass under way is the scheduler's to wait for.
-  void Stop() EXCLUDES(mu_);
+  void Stop() EXCLUDES(timer_mu_);
 
  private:
   uint64_t Rate() const;
@@ -36,17 +47,26 @@ class HolePuncher {
   bool ShortOfSpace(const HoleLoad& load) const;
   void Queue();
   void Pass();
-  void SetTimer(bool on) EXCLUDES(mu_);
+  // False if it may not be done now.
+  bool Punch(const ExtentLedger::PunchLimits& limits, uint64_t* punched) EXCLUDES(mu_);
+  void SetTimer(bool on) EXCLUDES(timer_mu_);
 
-  DBImpl* const db_;
+  const DbConfig& config_;
+  const DatabaseFiles files_;
+  const TrackedFiles& tracked_;
+  ObsoleteFiles& obsolete_;
+  Scheduler& scheduler_;
+  Mutex* const db_mu_;
+  BackgroundWork& work_;
   std::atomic<uint64_t> rate_{0};     // bytes per second; 0: no limit
   std::atomic<uint32_t> percent_{0};  // HoleLoad::percent
   std::atomic<bool> queued_{false};   // a pass, or it runs
   std::atomic<bool> pressed_{false};  // until nothing is left
   HolePace pace_;  // of the pass
-  Mutex mu_;
-  uint64_t timer_ GUARDED_BY(mu_) = 0;
-  bool stopped_ GUARDED_BY(mu_) = false;
+  Mutex mu_;  // held while holes are punched
+  Mutex timer_mu_;
+  uint64_t timer_ GUARDED_BY(timer_mu_) = 0;
+  bool stopped_ GUARDED_BY(timer_mu_) = false;
 };
 
 }  // namespace compassdb

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "db/db_impl.h"
 #include "services/periodic_tasks.h"
 
 namespace compassdb {
@@ -13,8 +12,8 @@ void IdleLooks::Schedule() {
   MutexLock lock(&mu_);
   bool wanted = false;
   {
-    MutexLock guard(&db_->mu_);
-    for (const auto& family : db_->families_.All()) {
+    MutexLock guard(db_mu_);
+    for (const auto& family : families_.All()) {
       wanted = wanted || family->store()->WantsIdleLooks();
     }
   }
@@ -24,9 +23,9 @@ void IdleLooks::Schedule() {
     tasks->Remove(std::exchange(task_, 0));
     return;
   }
-  task_ = tasks->Add(std::chrono::seconds(1), [db = db_] {
-    MutexLock guard(&db->mu_);
-    db->MaybeSchedule();
+  task_ = tasks->Add(std::chrono::seconds(1), [this] {
+    MutexLock guard(db_mu_);
+    work_.MaybeSchedule();
   });
 }
 

@@ -5,22 +5,25 @@
 // Thread safety: all methods. Lock order: mu_ > the database mutex.
 #pragma once
 
+#include "db/jobs/background_work.h"
+#include "family/column_family.h"
 #include "util/mutex.h"
 
 namespace compassdb {
 
-class DBImpl;
-
 class IdleLooks {
  public:
-  explicit IdleLooks(DBImpl* db) : db_(db) {}
+  IdleLooks(const ColumnFamilySet& families, Mutex* db_mu, BackgroundWork& work)
+      : families_(families), db_mu_(db_mu), work_(work) {}
   // Begins or ends the looks, as the families' options are now.
-  void Schedule() EXCLUDES(mu_);
+  void Schedule() EXCLUDES(mu_, *db_mu_);
   // For good; waits for a look under way.
   void Stop() EXCLUDES(mu_);
 
  private:
-  DBImpl* const db_;
+  const ColumnFamilySet& families_;
+  Mutex* const db_mu_;
+  BackgroundWork& work_;
   Mutex mu_;
   uint64_t task_ GUARDED_BY(mu_) = 0;
   bool stopped_ GUARDED_BY(mu_) = false;

@@ -35,7 +35,7 @@ class FamilyHarness {
     store.paths.push_back({"/db", UINT64_MAX});
     auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), nullptr);
     EXPECT_TRUE(family->store()->Open().ok());
-    ReadStateGarbage garbage(nothing_);
+    ReadStateGarbage garbage(&nothing_);
     family->InstallReadState(garbage.list());
     families.Add(family);
     return family.get();
@@ -49,7 +49,7 @@ class FamilyHarness {
   }
   // The memtable becomes a table.
   void Flush(ColumnFamily* family) {
-    ReadStateGarbage garbage(nothing_);
+    ReadStateGarbage garbage(&nothing_);
     family->SealMemTable(/*log_number=*/0, garbage.list());
     VersionEdit edit;
     JobReport report;
@@ -71,7 +71,9 @@ class FamilyHarness {
 
  private:
   std::atomic<uint64_t> next_number_{1};
-  const std::function<void()> nothing_{[] {}};
+  struct NoListener final : ReleaseListener {
+    void StatesReleased() override {}
+  } nothing_;
 };
 
 }  // namespace compassdb

@@ -92,7 +92,7 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
       wals_.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
     Status s;
     {
-      ReadStateGarbage garbage(files_let_go_);
+      ReadStateGarbage garbage(&space_);
       MutexLock lock(&mu_);
       s = MakeRoom(&garbage);
     }
@@ -263,7 +263,7 @@ void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
 Status DBImpl::FreeBudget() {
   Status s;
   if (config_.write_buffers->ShouldFlush()) {
-    ReadStateGarbage garbage(files_let_go_);
+    ReadStateGarbage garbage(&space_);
     s = MakeRoom(&garbage);
     mu_.Unlock();
     garbage.Release();
