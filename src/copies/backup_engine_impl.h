@@ -2,7 +2,7 @@
 // A directory of backups (docs/formats/backup.md).
 //
 // A backup exists when its description meta/<id> does; everything it names is
-// durable before. Files that no description names are left over and may go.
+// durable before. Files that no description names are leftovers and may be deleted.
 //
 // Thread safety: as rocksdb::BackupEngine says; mu_ is held shared by what reads
 // the directory and alone by what changes it.
@@ -69,7 +69,7 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
   struct Backup {
     BackupMeta meta;
     Status status;  // why it is not good
-    mutable std::shared_ptr<rocksdb::Env> env;  // env_mu_; made when it is asked for
+    mutable std::shared_ptr<rocksdb::Env> env;  // env_mu_; created when it is needed
   };
 
   std::string MetaDir() const { return options_.backup_dir + "/meta"; }

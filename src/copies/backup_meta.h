@@ -23,7 +23,7 @@ struct BackupFile {
   uint64_t size = 0;
   uint32_t crc32c = 0;
   // Punched out of the database's file before it was copied: offset and length, ascending. Zeros that
-  // lie in an extent that was live then are data, and not listed.
+  // are in an extent that was live then are data, and not listed.
   std::vector<std::pair<uint64_t, uint64_t>> holes;
 
   // True if every byte of the extents was there when the file was copied.
@@ -39,7 +39,7 @@ struct BackupMeta {
   uint64_t TotalBytes() const;
 };
 
-// Of `zeros`, what lies outside of `live`.
+// The parts of `zeros` outside of `live`.
 std::vector<std::pair<uint64_t, uint64_t>> HolesOf(
     const std::vector<std::pair<uint64_t, uint64_t>>& zeros, std::vector<Extent> live);
 

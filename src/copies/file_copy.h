@@ -50,7 +50,7 @@ Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to
 // is the caller's to sync.
 Status CloneWholeFile(const CopySource& from, FileSystem* to_fs, const std::string& to, bool sync);
 
-// The same where it can be done, else CopyFile. A clone is read through for *result, but for its zeros.
+// The same if possible, else CopyFile. A clone is read for *result, except its zeros.
 Status CloneOrCopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
                        const CopyControl& control, CopyResult* result);
 

@@ -18,7 +18,7 @@ enum class StallState : uint8_t { kNormal = 0, kDelayed = 1, kStopped = 2 };
 enum class StallReason : uint8_t { kNone, kMemtableLimit, kL0Files, kPendingCompactionBytes };
 inline constexpr size_t kStallReasons = 4;
 
-// The options of a column family that bear on stalls.
+// The options of a column family that affect stalls.
 struct StallTriggers {
   int max_write_buffer_number = 2;
   int min_write_buffer_number_to_merge = 1;
@@ -49,10 +49,10 @@ const char* StallReasonName(StallReason reason);
 std::string DescribeStall(const StallDecision& decision, const StallTriggers& triggers,
                           const StallInputs& inputs, uint64_t rate);
 
-// The rate at which delayed writes go on. It starts at the configured one,
+// The rate of delayed writes. It starts at the configured one,
 // falls by a fifth while the backlog grows (by two fifths near a stop), rises
-// by a quarter while it shrinks, and is raised once more on leaving the delay,
-// so that the next delay starts from what proved bearable.
+// by a quarter while it shrinks, and is raised again at the end of the delay, so
+// that the next delay starts from a rate that worked.
 class StallController {
  public:
   explicit StallController(uint64_t max_rate);
@@ -81,7 +81,7 @@ class StallController {
 // A token bucket that is refilled once per millisecond.
 class DelayBucket {
  public:
-  // How long a writer of `bytes` has to pause before it goes on; its bytes are
+  // How long a writer of `bytes` must pause before it continues; its bytes are
   // charged. `now_micros` comes from one monotonic clock.
   uint64_t PauseMicros(uint64_t bytes, uint64_t rate, uint64_t now_micros);
   // Whether it need not pause; only then are its bytes charged.

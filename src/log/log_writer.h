@@ -24,9 +24,9 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // Buffered: Flush hands it to the kernel, Sync makes it durable.
+  // Buffered: Flush writes it to the kernel, Sync makes it durable.
   Status AddRecord(const Slice& record) { return AddRecord(record, Slice()); }
-  // The record is the two parts, one behind the other.
+  // The record is the two parts, one after the other.
   Status AddRecord(const Slice& head, const Slice& body);
   Status Flush();
   Status Sync();

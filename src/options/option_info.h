@@ -47,7 +47,7 @@ struct OptionInfo {
   std::function<std::string(const ConfigOptions&, const S&)> format;
   // Whether the value differs from that of a default S; what kHint and kRefused ask.
   std::function<bool(const S&)> is_set;
-  // What LOG shows, as RocksDB's: of flags and enumerators the numbers. Null: as `format`.
+  // The text in LOG, as RocksDB's: numbers of flags and enumerators. Null: as `format`.
   std::function<std::string(const S&)> format_for_log = nullptr;
 
   bool is_mutable() const { return (flags & kMutable) != 0; }
@@ -267,7 +267,7 @@ OptionInfo<S> Object(const char* name, std::shared_ptr<T> C::*member, unsigned f
       (options->*member).reset();
       return Status::OK();
     }
-    // An unknown name that is passed over leaves what there was.
+    // An unknown name that is skipped leaves the old object.
     std::shared_ptr<T> object = options->*member;
     const Status s = T::CreateFromString(config, value, &object);
     if (s.ok()) options->*member = std::move(object);
@@ -293,7 +293,7 @@ OptionInfo<S> Pointer(const char* name, T* C::*member, unsigned flags, Support s
     }
     T* object = nullptr;
     const Status s = T::CreateFromString(config, value, &object);
-    // An unknown name that is passed over leaves what there was.
+    // An unknown name that is skipped leaves the old object.
     if (s.ok() && object != nullptr) options->*member = object;
     return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
   };

@@ -24,24 +24,24 @@ namespace compassdb {
 std::string FormatOptionsFile(const rocksdb::DBOptions& db,
                               const std::vector<NamedFamilyOptions>& families);
 
-// `name` stands in messages. Options that the text does not name keep the defaults of RocksDB.
+// `name` is for messages. Options that the text does not name keep the defaults of RocksDB.
 Status ParseOptionsFile(const ConfigOptions& config, const std::string& name,
                         const std::string& text, rocksdb::DBOptions* db,
                         std::vector<NamedFamilyOptions>* families);
 
-// By column family and option: the text of each object, as it stands in the file. Of a client's own,
-// which only the client can make, ParseOptionsFile leaves no trace.
+// By column family and option: the text of each object, as in the file. ParseOptionsFile skips objects
+// of a client's own classes, which only the client can create.
 using ObjectTexts = std::map<std::string, OptionMap>;
 Status StoredObjects(const std::string& name, const std::string& text, ObjectTexts* objects);
 
-// How the text of an object, which may be a name that a client chose, stands in the file.
+// The text of an object in the file; it may be a name that a client chose.
 std::string EscapeObjectText(const std::string& text);
 
-// The text without the directories that lie outside of the database's own, for a copy: those are the original's.
+// The text without directories outside of the database's own, for a copy: those are the original's.
 std::string OptionsOfCopy(const std::string& text);
 
 // Writes OPTIONS-<number> into `dir` (temporary file, sync, rename, sync of the directory), then
-// deletes all earlier ones but the last, unless `keep_all`, and those below `first_number`, which are not the database's.
+// deletes all earlier ones but the last, unless `keep_all`. Those below `first_number` are foreign, and stay.
 Status WriteOptionsFile(FileSystem* fs, const std::string& dir, uint64_t number,
                         const rocksdb::DBOptions& db,
                         const std::vector<NamedFamilyOptions>& families, bool keep_all = false,

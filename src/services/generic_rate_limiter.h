@@ -4,13 +4,13 @@
 // A token bucket that is refilled every period and never holds more than one
 // period's worth. Requests wait in one queue per priority. A refill serves the
 // queues from the highest priority down; once in `fairness` refills, at random,
-// the lower queues go first, so that none starves. A request larger than a
+// the lower queues are served first, so that none starves. A request larger than a
 // burst takes its tokens over several refills.
 //
 // *Thread safety*: every function may be called by any thread.
 // *Invariants*: a request that waits is in exactly one queue; it leaves when
-// all of its tokens are granted. The destructor waits for nobody: a limiter
-// outlives its requests, as every user of it holds a reference.
+// all of its tokens are granted. The destructor does not wait: a limiter outlives
+// its requests, because every user has a reference.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,7 @@ class GenericRateLimiter : public rocksdb::RateLimiter {
   int64_t total_bytes_[kPriorities] = {};
   int64_t total_requests_[kPriorities] = {};
   std::minstd_rand random_{301};
-  void ForgetWaiters();  // in a child of fork(): they are not there
+  void ForgetWaiters();  // in a child of fork(): they do not exist there
   // Of the periods since the last tuning: how many, and in how many a request waited.
   int periods_ = 0;
   int drained_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SstFileManager that NewSstFileManager gives: it knows the compaction files of the databases
-// that share it, and deletes those that are obsolete, at a rate.
+// The SstFileManager of NewSstFileManager: it tracks the compaction files of the databases that
+// share it, and deletes obsolete ones at a rate.
 //
 // Thread safety: all methods.
 #pragma once
@@ -27,10 +27,10 @@ class FileSpace final : public rocksdb::SstFileManager {
   void Track(const std::string& path, uint64_t bytes);
   void Untrack(const std::string& path);
   void UntrackDirectory(const std::string& dir);
-  // An obsolete file: put away, to be deleted when its turn comes, or deleted at once where no rate is
-  // set or too much waits already.
+  // An obsolete file: becomes trash, to be deleted in its turn, or is deleted at once if there is no
+  // rate or too much trash already.
   Status Delete(const std::shared_ptr<FileSystem>& fs, const std::string& path);
-  // One that was put away before.
+  // A file that is trash already.
   Status DeleteTrash(const std::shared_ptr<FileSystem>& fs, const std::string& path);
 
   void SetMaxAllowedSpaceUsage(uint64_t bytes) override { max_space_ = bytes; }
@@ -38,7 +38,7 @@ class FileSpace final : public rocksdb::SstFileManager {
   bool IsMaxAllowedSpaceReached() override;
   // The compaction buffer counts as used.
   bool IsMaxAllowedSpaceReachedIncludingCompactions() override;
-  // With what waits to be deleted.
+  // Including trash.
   uint64_t GetTotalSize() override;
   std::unordered_map<std::string, uint64_t> GetTrackedFiles() override;
   int64_t GetDeleteRateBytesPerSecond() override { return delete_rate_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are deleted little by little, so that the device is not busy with it. They wait under a name
-// that ends in ".trash", large ones are cut from their ends first.
+// Files that are deleted slowly, so that the device is not busy with it. They have names that end in
+// ".trash"; large ones are truncated from their ends first.
 //
-// What waits when this ends stays, and is found by its name when its database is opened again.
+// Files that are left when this ends are found by their names when the database is opened again.
 //
 // Thread safety: all methods. One thread deletes, from the first file on.
 #pragma once
@@ -23,23 +23,23 @@
 namespace compassdb {
 
 inline constexpr char kTrashSuffix[] = ".trash";
-// Of a file that a database has put away.
+// The name of a file as trash.
 bool IsTrashName(const std::string& name);
 
 class TrashBin {
  public:
-  // Files longer than `chunk` bytes (0: none) are cut by as many at a time. `gone` is told of each file
-  // that has been deleted, and of each that could not be, with the error.
+  // Files longer than `chunk` bytes (0: none) are truncated by as many at a time. `gone` is called for each
+  // file that was deleted, or could not be, with the error.
   TrashBin(uint64_t chunk, std::function<void(const std::string& path, const Status& status)> gone)
       : chunk_(chunk), gone_(std::move(gone)), changed_(&mu_) {}
   ~TrashBin();
 
-  // Bytes per second; not positive: what waits goes at once.
+  // Bytes per second; not positive: pending files are deleted at once.
   void SetRate(int64_t bytes_per_second);
-  // A file under its name as trash. Nothing happens if it waits already. It is deleted at once if the system has no
+  // A file under its name as trash. Does nothing if it is pending already. Deletes it at once if the system has no
   // thread for this.
   void Add(std::shared_ptr<FileSystem> fs, const std::string& path, uint64_t bytes);
-  uint64_t bytes() const;  // that wait
+  uint64_t bytes() const;  // pending
 
  private:
   struct Item {

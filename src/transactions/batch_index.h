@@ -2,12 +2,12 @@
 // The records of a write batch by column family, key and place in the batch.
 //
 // An entry is an offset into the batch's bytes, so that the batch may grow and
-// move. With `overwrite` a record takes the place of the newest entry of its
-// key, unless it is a merge operand, which gets an entry behind it.
+// move. With `overwrite` a record replaces the newest entry of its key, unless
+// it is a merge operand, which gets an entry after it.
 //
-// In families with user-defined timestamps keys are indexed without the room that records have for them.
+// In families with user-defined timestamps keys are indexed without their space for timestamps.
 //
-// Thread safety: none for changes; the const methods beside each other.
+// Thread safety: none for changes; const methods may be concurrent.
 // Invariants: entries name records of the batch; positions stay valid while
 // entries are added and end with Clear and Rebuild.
 #pragma once
@@ -32,7 +32,7 @@ class BatchIndex {
     size_t key_offset;
     size_t key_bytes;
   };
-  // A place between entries: before or behind all of a key, or of a family.
+  // A place between entries: before or after all of a key, or of a family.
   enum class Side { kBeforeFamily, kBeforeKey, kBehindKey, kBehindFamily };
   struct Probe {
     uint32_t family;
@@ -49,7 +49,7 @@ class BatchIndex {
   using Set = std::set<Entry, Less>;
   using Position = Set::const_iterator;
 
-  // What the records of one key amount to, newest first.
+  // The result of the records of one key, newest first.
   struct Update {
     enum class Base { kUnknown, kValue, kDeleted };
     Base base = Base::kUnknown;
@@ -77,7 +77,7 @@ class BatchIndex {
 
   Position end() const { return entries_.end(); }
   Position begin() const { return entries_.begin(); }
-  // The first entry behind that place.
+  // The first entry after that place.
   Position Seek(uint32_t family, Side side, const Slice& key = Slice()) const {
     return entries_.lower_bound(Probe{family, key, side});
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, and whether one more waiting would close a circle.
+// The graph of waiting transactions: would one more close a circle?
 //
-// Only those that ask for detection are in the graph. A search that goes
-// deeper than its asker allows counts as a deadlock.
+// Only transactions with deadlock detection are in the graph. A search that is
+// deeper than its transaction allows counts as a deadlock.
 //
 // Thread safety: all of it. The mutex is a leaf; locks of keys may be held.
 #pragma once

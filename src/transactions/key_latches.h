@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short locks on hashes of keys, for those who validate and then write.
+// Short locks on hashes of keys, for commits that validate and then write.
 //
-// Whoever takes several takes them in ascending order, so nobody waits in a
-// circle; two keys with one hash share a latch.
+// Several are taken in ascending order, so no threads wait in a circle; two
+// keys with one hash share a latch.
 //
 // Thread safety: all of it.
 #pragma once

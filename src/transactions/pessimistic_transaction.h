@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pessimistic transactions: each key is locked when it is first touched.
-// Their data goes into the database at the commit (the write-committed policy).
+// Their data is written to the database at the commit (write-committed policy).
 //
 //   STARTED --Prepare--> AWAITING_PREPARE --> PREPARED --Commit--> AWAITING_COMMIT --> COMMITTED
 //   STARTED --Commit--> AWAITING_COMMIT --> COMMITTED       PREPARED --Rollback--> ROLLEDBACK
 //   STARTED --another takes the locks of one that expired--> LOCKS_STOLEN
 //
 // Thread safety: one thread at a time, but StealLocks and GetWaitingTxns are
-// for all. Whoever moves the state from STARTED of one that may expire does it
-// by compare-exchange.
+// for all. A change of the state from STARTED, of a transaction that may expire,
+// is made by compare-exchange.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   COMPASSDB_DELETED_BY_ITS_PROCESS(PessimisticTransaction, process_)
   void Reuse(const WriteOptions& write_options, const TransactionOptions& options);
 
-  // Makes one of what recovery found.
+  // Makes one from a prepared section that recovery found.
   Status Recover(const std::string& name, const RecoveredTransaction& recovered);
 
   Status Prepare() override;
@@ -51,7 +51,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                       PinnableSlice* value, bool exclusive, bool do_validate) override;
 
-  // Writes a batch of somebody outside, with locks on its keys meanwhile.
+  // Writes a batch from outside of transactions, with locks on its keys meanwhile.
   Status CommitBatch(WriteBatch* batch);
 
   TransactionID GetID() const override { return transaction_id_; }
@@ -64,8 +64,8 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status GetRangeLock(ColumnFamilyHandle* family, const rocksdb::Endpoint& start,
                       const rocksdb::Endpoint& end) override;
 
-  // Any thread: gives up the locks, if it is not on its way to the end. The
-  // transaction has expired.
+  // Any thread: releases the locks of the expired transaction, unless it is being
+  // committed or rolled back.
   bool StealLocks();
 
  protected:
@@ -85,7 +85,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status LockBatch(const WriteBatch* batch, TrackedKeys* locked);
   bool MustValidate(ColumnFamilyHandle* family) const;
   Status Validate(ColumnFamilyHandle* family, const Slice& key, SequenceNumber* tracked);
-  // Gives the commit timestamp to the batch's keys in families that have timestamps.
+  // Sets the commit timestamp of the batch's keys in families with timestamps.
   Status SetTimestamps(WriteBatch* batch);
   Status CommitUnprepared();
   Status CommitPrepared();

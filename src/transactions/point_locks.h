@@ -2,12 +2,12 @@
 // Locks on keys, exclusive or shared, by column family and key.
 //
 // A family's locks are divided into stripes by a hash of the key; each has a
-// mutex and a condition variable on which those wait that want a lock of it.
+// mutex and a condition variable for threads that wait for a lock of it.
 //
 // Thread safety: all of it. Lock order: a stripe's mutex, then the deadlock
 // detector's; GetStatus takes all stripes of a family in order.
 // Invariants: a lock with several owners is shared; an owner is in a lock's
-// list as often as it asked for sharing it and no other owner has it twice.
+// list as often as it requested to share it, and no other owner has it twice.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ namespace compassdb {
 using rocksdb::KeyLockInfo;
 using rocksdb::Status;
 
-// Told what an owner waits for.
+// Notified of what an owner waits for.
 class LockWaiter {
  public:
   virtual ~LockWaiter() = default;
@@ -58,20 +58,20 @@ class PointLocks {
     uint32_t deadlocks_kept = 5;
     std::shared_ptr<rocksdb::TransactionDBMutexFactory> mutexes;
     rocksdb::Env* env = nullptr;  // borrowed; the clock
-    // Asks an owner whose time is over to give up its locks; false if it is
-    // just committing.
+    // Asks an expired owner to release its locks; false if it is being
+    // committed.
     std::function<bool(TransactionID)> steal;
   };
   explicit PointLocks(Options options);
 
   // In a child of fork() nothing is locked or unlocked, and Lock says why.
   void AddFamily(uint32_t family);
-  // Those who wait for one of its locks are told that there is no such family.
+  // Threads that wait for one of its locks get an error: there is no such family.
   void RemoveFamily(uint32_t family);
 
   // TimedOut(kLockTimeout), Busy(kDeadlock), Busy(kLockLimit), or what the
-  // mutexes answer. Asking again for what is held is fine; exclusive turns a
-  // lock shared with nobody into an exclusive one and back.
+  // mutexes return. A held lock may be requested again; exclusive turns a lock
+  // without other owners into an exclusive one and back.
   Status Lock(const LockRequest& request, uint32_t family, const std::string& key);
   void Unlock(TransactionID owner, uint32_t family, const std::string& key);
   void Unlock(TransactionID owner, const TrackedKeys& keys);
@@ -108,7 +108,7 @@ class PointLocks {
   static Stripe* StripeOf(Family* family, const std::string& key);
   Status TryGrant(const LockRequest& request, Family* family, Stripe* stripe,
                   const std::string& key, Obstacle* obstacle);
-  // Whether nobody else holds the lock, or all who do have lost it.
+  // Whether there is no other owner, or all of them have expired.
   bool OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle);
   Status AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
                      const std::string& key, const Obstacle& obstacle, uint64_t end_micros);

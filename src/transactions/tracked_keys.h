@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys that a transaction has taken: what it locks, or checks at commit.
+// The keys that a transaction locks, or checks at the commit.
 //
 // Thread safety: none; a transaction belongs to one thread at a time.
 #pragma once
@@ -14,7 +14,7 @@
 namespace compassdb {
 
 struct TrackedKey {
-  SequenceNumber sequence = 0;  // nobody else wrote the key between this and its taking
+  SequenceNumber sequence = 0;  // no other write to the key between this and its tracking
   uint32_t reads = 0;           // GetForUpdate
   uint32_t writes = 0;
   bool exclusive = false;
@@ -25,17 +25,17 @@ class TrackedKeys {
   using Keys = std::unordered_map<std::string, TrackedKey>;
   enum class Undone { kNothing, kSome, kAll };
 
-  // Once more; the sequence goes down only.
+  // Once more; the sequence can only decrease.
   void Track(uint32_t family, const std::string& key, SequenceNumber sequence, bool read_only,
              bool exclusive);
   // One read less; kAll: the key is not tracked any more.
   Undone UndoRead(uint32_t family, const std::string& key);
   const TrackedKey* Find(uint32_t family, const std::string& key) const;
 
-  // Adds, or takes away, what `other` counts.
+  // Adds, or subtracts, the counts of `other`.
   void Merge(const TrackedKeys& other);
   void Subtract(const TrackedKeys& other);
-  // The keys that were taken within `since`, a part of this, only.
+  // The keys that were only tracked within `since`, a part of this.
   TrackedKeys TakenOnlyIn(const TrackedKeys& since) const;
 
   uint64_t count() const;

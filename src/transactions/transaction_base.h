@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What optimistic and pessimistic transactions have in common: the indexed
-// batch with reads on top of the database, tracked keys, save points, the
-// snapshot. How a key is taken (TryLock) and how a commit goes is theirs.
+// The common part of optimistic and pessimistic transactions: the indexed batch
+// with reads on top of the database, tracked keys, save points, the snapshot.
+// They differ in TryLock and in the commit.
 //
 // Thread safety: one thread at a time, as rocksdb::Transaction says.
 // Invariants: the batch begins with a Noop, which a preparation turns into its
@@ -141,11 +141,11 @@ class TransactionBase : public rocksdb::Transaction {
 
   // Nothing written, tracked or saved; the snapshot stays.
   virtual void Clear();
-  // As new, but for the databases.
+  // As new, except for the databases.
   void Restart(const WriteOptions& write_options);
   void DropSavePoints();
-  // The writes of a batch of the log, those of families that are gone included:
-  // a commit numbers them as recovery will.
+  // The writes of a batch of the log, including those of dropped families: a
+  // commit numbers them as recovery will.
   Status RebuildFromLog(const rocksdb::WriteBatch& source);
   std::shared_ptr<const Snapshot> NewSnapshot() const;  // released with its last user
   void SetSnapshotIfNeeded();

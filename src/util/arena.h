@@ -4,7 +4,7 @@
 // Thread safety: one thread allocates at a time (ConcurrentArena otherwise);
 // MemoryAllocatedBytes may be read by any thread.
 // Invariants: allocations never move. Blocks begin at kMinBlockSize and double, up to block_size, so that an arena
-// in which little lies takes little; larger requests get a block of their own.
+// with little data takes little memory; larger requests get a block of their own.
 #pragma once
 
 #include <atomic>

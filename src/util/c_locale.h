@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text in the "C" locale, whatever locale the program has set.
+// Numbers as text in the "C" locale, independent of the program's locale.
 //
 // A program may call setlocale or std::locale::global. Then strtod, printf and streams use its decimal
 // comma and its digit groups. Text that is stored or parsed must not depend on that, so the engine and its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksum32 of all beginnings of some bytes, for those who look for an end. One thread.
+// Checksum32 of all prefixes of some bytes, for a search for their end. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A string of bytes that is set once and kept by the thousand: no spare room.
+// A string of bytes that is set once and exists thousands of times: no spare capacity.
 #pragma once
 
 #include <cstdint>

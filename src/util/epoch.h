@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Epoch-based reclamation: memory that readers reach without a lock and
-// without a reference is freed only when no reader can still be looking at it.
+// without a reference is freed only when no reader can still use it.
 //
 //   reader:  { EpochGuard guard; p = shared.load(seq_cst); ... use *p ... }
 //   writer:  shared.store(other, seq_cst); retired.Add(p, &Free);
 //
-// A guard costs one store to memory that only its thread writes. What a reader
-// found under a guard is valid until the guard ends, no longer.
+// A guard costs one store to memory that only its thread writes. An object found
+// under a guard is valid until the guard ends, no longer.
 //
-// Thread safety: guards are free of locks. A RetireList belongs to whoever
-// holds the lock that its owner guards it with.
+// Thread safety: guards are free of locks. The owner of a RetireList guards it
+// with a lock.
 // Invariants:
 //  - an object is unlinked (by a sequentially consistent store) before it is
 //    added, and readers load the links sequentially consistently, so that a
@@ -66,7 +66,7 @@ class RetireList {
   using FreeFn = void (*)(void*);
 
   RetireList() = default;
-  // The owner is going away: no reader may be left.
+  // The owner is being destroyed: there may be no reader.
   ~RetireList();
   RetireList(const RetireList&) = delete;
   RetireList& operator=(const RetireList&) = delete;
@@ -75,7 +75,7 @@ class RetireList {
   void Reserve() { objects_.reserve(objects_.size() + 1); }
   // `object` has been unlinked; free(object) is due once its readers are gone.
   void Add(void* object, FreeFn free, size_t bytes);
-  // Objects and bytes that wait.
+  // Pending objects and bytes.
   size_t count() const { return objects_.size(); }
   size_t bytes() const { return bytes_; }
 
@@ -85,7 +85,7 @@ class RetireList {
     size_t bytes;
     uint64_t stamp;
   };
-  // Takes out what no reader can reach any more. The caller runs the frees,
+  // Removes objects that no reader can reach any more. The caller frees them,
   // with or without its lock.
   void Collect(std::vector<Object>* due);
   static void Free(const std::vector<Object>& due) {

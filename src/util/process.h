@@ -3,12 +3,12 @@
 //
 // A child has a copy of the parent's memory and descriptors, but none of its threads. An object
 // that writes files, takes locks or waits for threads belongs to the process that made it. It
-// carries a ProcessMark, its methods answer InheritedStatus() in a child, and `delete` does
-// nothing there (COMPASSDB_DELETED_BY_ITS_PROCESS). What databases share, and a child uses for
-// its own, is made usable there: AtForks.
+// has a ProcessMark, its methods return InheritedStatus() in a child, and `delete` does nothing
+// there (COMPASSDB_DELETED_BY_ITS_PROCESS). AtForks makes objects that databases share usable for
+// databases of the child.
 //
-// The number of the present process is kept in memory that the kernel wipes at a fork
-// (env/fork_watch.cc), so a child that ran no fork handlers is known, too.
+// The number of the present process is in memory that the kernel wipes at a fork
+// (env/fork_watch.cc), so a child that ran no fork handlers is also noticed.
 //
 // Thread safety: all of it.
 #pragma once
@@ -33,7 +33,7 @@ uint64_t CurrentProcess();
 class ProcessMark {
  public:
   ProcessMark() : made_in_(CurrentProcess()) {}
-  // This process is not the one that made the mark.
+  // Another process created the mark.
   bool Inherited() const {
     return process_internal::number->load(std::memory_order_relaxed) != made_in_;
   }
@@ -42,12 +42,12 @@ class ProcessMark {
   const uint64_t made_in_;
 };
 
-// What a method of an inherited object answers.
+// The result of a method of an inherited object.
 rocksdb::Status InheritedStatus();
 
 // Called around each fork, by the thread that forks. Null: nothing.
 struct ForkCalls {
-  // Takes locks, so that what they guard is whole in the child. They are leaf locks.
+  // Takes leaf locks, so that the data that they guard is whole in the child.
   void (*before)(void* object) = nullptr;
   void (*in_parent)(void* object) = nullptr;
   // Locks are renewed, not released: a child that runs no fork handlers did not take them.
@@ -75,7 +75,7 @@ class AtForks {
 void BeforeFork();
 void AfterForkInParent();
 void EnterChild();
-// Where the number is from now on.
+// Sets the address of the number.
 void KeepProcessNumberIn(std::atomic<uint64_t>* place);
 
 // Memory that a child never frees. Leak checkers find it.

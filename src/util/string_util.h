@@ -27,7 +27,7 @@ std::string JsonString(const std::string& text);
 // Decimal digits only, no sign, no overflow; consumes them from `input`.
 bool ConsumeDecimal(Slice* input, uint64_t* value);
 
-// Clears a buffer that is used again. One that a large record has blown up gives its memory back.
+// Clears a buffer that is used again. Frees the memory that a large record needed.
 inline void ClearBuffer(std::string* buffer) {
   constexpr size_t kKept = 1 << 20;
   if (buffer->capacity() > kKept) {
