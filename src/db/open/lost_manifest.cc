@@ -5,10 +5,13 @@
 #include <optional>
 #include <set>
 
+#include "env/missing.h"
 #include "format/file_names.h"
+#include "manifest/ownership.h"
 #include "table/file/compaction_file.h"
 #include "table/piece/piece_salvage.h"
 #include "wal/wal_reader.h"
+#include "wal/wal_recovery.h"
 
 namespace compassdb {
 
@@ -37,6 +40,28 @@ Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir) {
                                 "cf_paths was not given, or files are gone");
 }
 
+Status FindDatabaseId(FileSystem* fs, const std::string& dir, const std::string& wal_dir, const std::vector<std::string>& ids,
+                      std::string* id) {
+  std::set<std::string> own(ids.begin(), ids.end());
+  *id = ids.empty() ? "" : ids.back();
+  std::string found;
+  Status s = ReadFileToString(fs, IdentityFileName(dir), &found);
+  if (!s.ok() && !IsMissing(s) && !IsDamage(s)) return s;
+  if (s.ok() && !found.empty() && own.insert(found).second) *id = found;
+  std::vector<uint64_t> logs;
+  if (s = ListWals(fs, wal_dir, 0, &logs); !s.ok()) return s;
+  for (const uint64_t log : logs) {
+    s = IdOfLog(fs, wal_dir, log, &found);
+    if (!s.ok() && !IsDamage(s)) return s;
+    if (found.empty()) continue;
+    if (own.empty()) own.insert(*id = found);
+    if (own.count(found) == 0) {
+      return Status::InvalidArgument(WalFileName(wal_dir, log), "belongs to the database " + found + ", not to " + *id);
+    }
+  }
+  return Status::OK();
+}
+
 Status LostManifest::Add(FileSystem* fs, const std::string& path, uint64_t number) {
   std::shared_ptr<CompactionFile> file;
   Status s = CompactionFile::Open(fs, path, number, FileOptions(), &file);
@@ -48,13 +73,11 @@ Status LostManifest::Add(FileSystem* fs, const std::string& path, uint64_t numbe
     return Status::Corruption(path, "no manifest or mirror can be read, and this file has no record of the job that wrote "
                                     "it: an earlier release did, or it holds separated values, or its end is damaged");
   }
+  job.path = path;
   job.file = number;
   job.file_id = file->file_id();
-  const auto of_other_database = [&](const Job& other) {
-    return other.record.state.front().db_id != job.record.state.front().db_id ||
-           other.record.state.front().hash_seed != job.record.state.front().hash_seed;
-  };
-  if (!jobs_.empty() && of_other_database(jobs_.begin()->second)) {
+  // A copy keeps it.
+  if (!jobs_.empty() && jobs_.begin()->second.record.state.front().hash_seed != job.record.state.front().hash_seed) {
     return Status::InvalidArgument(path, "is a file of another database");
   }
   files_[number] = job.file_id;
@@ -160,8 +183,28 @@ Status LostManifest::CheckForGaps() const {
   return Status::OK();
 }
 
+std::vector<std::string> LostManifest::Ids() const {
+  std::vector<std::string> ids;
+  for (const auto& [order, job] : jobs_) {
+    if (ids.empty() || ids.back() != IdOf(job)) ids.push_back(IdOf(job));
+  }
+  return ids;
+}
+
+// A database that was given another id never has the one before again. The database that it is a copy of goes on with it.
+Status LostManifest::CheckIds() const {
+  std::set<std::string> past;
+  std::string last;
+  for (const auto& [order, job] : jobs_) {
+    if (past.count(IdOf(job)) != 0) return Status::InvalidArgument(job.path, "is a file of another database");
+    if (IdOf(job) != last) past.insert(std::exchange(last, IdOf(job)));
+  }
+  return Status::OK();
+}
+
 Status LostManifest::Find(RecoveredState* state) {
   if (jobs_.empty()) return Status::OK();
+  if (Status s = CheckIds(); !s.ok()) return s;
   for (auto& [order, job] : jobs_) {
     std::sort(job.record.live.begin(), job.record.live.end(),
               [](const VersionEdit::Deleted& a, const VersionEdit::Deleted& b) { return a.tph_id < b.tph_id; });

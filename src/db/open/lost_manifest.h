@@ -25,6 +25,11 @@ namespace compassdb {
 // Corruption if the oldest log that can be read in the directory says that data came before it, or if there is none.
 Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir);
 
+// The id of the database: the last one of `ids`, those that its files have from the oldest to the newest, or a later one
+// in IDENTITY, or else that of its logs. An error names a log that has none of these.
+Status FindDatabaseId(FileSystem* fs, const std::string& dir, const std::string& wal_dir, const std::vector<std::string>& ids,
+                      std::string* id);
+
 class LostManifest {
  public:
   // `log` gets what is uncertain, line by line.
@@ -34,9 +39,12 @@ class LostManifest {
   Status Add(FileSystem* fs, const std::string& path, uint64_t number);
   // After the last one. `*state` is empty.
   Status Find(RecoveredState* state);
+  // As FindDatabaseId wants them: a copy has an id of its own, from its first opening on.
+  std::vector<std::string> Ids() const;
 
  private:
   struct Job {
+    std::string path;
     uint64_t file = 0;
     uint64_t file_id = 0;
     JobRecord record;
@@ -50,6 +58,8 @@ class LostManifest {
     int level = 0;
   };
   static const VersionEdit::Deleted* Listed(const Job& job, uint64_t table);
+  static std::string IdOf(const Job& job) { return job.record.state.front().db_id.value_or(""); }
+  Status CheckIds() const;
   void JudgeByLaterRecords();
   void JudgeTheLast();
   bool IsWhole(const TphMeta& table) const;

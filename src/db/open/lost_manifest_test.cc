@@ -273,6 +273,98 @@ TEST_F(LostManifestTest, AfterARepairOfDamage) {
   EXPECT_EQ(Scan(), left + ",later=1");
 }
 
+// A copy has no IDENTITY (checkpoints and backups leave it out), and gets an id of its own when it is opened.
+TEST_F(LostManifestTest, CopiesThatWentOn) {
+  families_ = {"default"};
+  for (const bool flushed : {true, false}) {
+    for (const bool has_identity : {true, false}) {
+      SCOPED_TRACE(std::to_string(flushed) + std::to_string(has_identity));
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      OpenDb();
+      ASSERT_TRUE(Put("0", "v").ok());
+      Flush();
+      std::string all = "0=v";
+      for (int copy = 1; copy < 4; ++copy) {
+        CloseDb();
+        ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+        OpenDb();
+        ASSERT_TRUE(Put(std::to_string(copy), "v").ok());
+        if (flushed) Flush();
+        all += "," + std::to_string(copy) + "=v";
+      }
+      for (int repair = 0; repair < 2; ++repair) {
+        CloseDb();
+        LoseState();
+        if (!has_identity) ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+        Status s = TryOpen();
+        EXPECT_NE(s.ToString().find("RepairDB can put the state together"), std::string::npos) << s.ToString();
+        s = Repair();
+        ASSERT_TRUE(s.ok()) << s.ToString();
+        OpenDb();
+        EXPECT_EQ(Scan(), all);
+      }
+      CloseDb();
+    }
+  }
+}
+
+// Its log has the only id that is left.
+TEST_F(LostManifestTest, WithoutTablesAndIdentity) {
+  families_ = {"default"};
+  OpenDb();
+  ASSERT_TRUE(Put("one", "v").ok());
+  CloseDb();
+  LoseState();
+  ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+  ASSERT_TRUE(Repair().ok());
+  OpenDb();
+  ASSERT_TRUE(Put("two", "v").ok());
+  Flush();
+  CloseDb();
+  LoseState();
+  const Status s = Repair();
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  OpenDb();
+  EXPECT_EQ(Scan(), "one=v,two=v");
+}
+
+// The original, that is, which went on as well.
+TEST_F(LostManifestTest, AFileOfTheDatabaseThatItIsACopyOf) {
+  families_ = {"default"};
+  OpenDb();
+  ASSERT_TRUE(Put("a", "1").ok());
+  Flush();
+  CloseDb();
+  std::map<std::string, std::string> copy;
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  for (const std::string& name : names) {
+    if (name != "IDENTITY") ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, name), &copy[name]).ok());
+  }
+  OpenDb();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(Put("original", std::to_string(i)).ok());
+    Flush();
+  }
+  CloseDb();
+  std::vector<std::string> files = FilesOf(FileType::kPieceFile);
+  const std::string last = *std::max_element(files.begin(), files.end());
+  std::string bytes;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, last), &bytes).ok());
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  for (const auto& [name, contents] : copy) ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, name), contents).ok());
+  OpenDb();
+  ASSERT_TRUE(Put("copy", "1").ok());
+  Flush();
+  CloseDb();
+  ASSERT_TRUE(fs_->FileExists(JoinPath(name_, last)).IsNotFound());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, last), bytes).ok());
+  LoseState();
+  const Status s = Repair();
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(s.ToString().find(last + ": is a file of another database"), std::string::npos) << s.ToString();
+}
+
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {
   families_ = {"default"};
   std::string other;

@@ -91,7 +91,9 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   // It may be in another directory, of which only the caller's options know.
   uint64_t found = 0;
   FileType kind = FileType::kTemp;
-  const bool elsewhere = ParseFilePath(path, &found, &kind) && kind == FileType::kPieceFile && ParentOf(path) != dir;
+  const bool known = ParseFilePath(path, &found, &kind);
+  const bool elsewhere = known && kind == FileType::kPieceFile && ParentOf(path) != dir;
+  const std::string logs = known && kind == FileType::kWal ? ParentOf(path) : dir;
   bool tables = elsewhere, state = false;
   LostManifest records([](const std::string&) {});
   for (const std::string& name : names) {
@@ -110,12 +112,13 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   }
   const std::string lost = "is missing, but " + path + " is there: ";
   if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
-  if (!tables) s = CheckLogsAreAll(fs, ParentOf(path));
+  if (!tables) s = CheckLogsAreAll(fs, logs);
+  RecoveredState in_files;
+  if (s.ok() && tables && !elsewhere) s = records.Find(&in_files);
+  if (s.ok() && !elsewhere) s = FindDatabaseId(fs, dir, logs, records.Ids(), &in_files.db_id);
   if (!tables && s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the default column family back, from the logs");
   }
-  RecoveredState in_files;
-  if (s.ok() && !elsewhere) s = records.Find(&in_files);
   if (s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "
                                                            "together from the compaction files");
@@ -294,7 +297,7 @@ bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileTy
   if (IsTornBeginning(beginning, type, magic)) return false;
   if (beginning.find(std::string(magic, sizeof(magic))) == std::string::npos) return true;
   std::string id;
-  return type == FileType::kWal && IdOfLog(fs, dir, number, &id).ok() && !id.empty() && id != db_->db_id_ && id != recovered_id_;
+  return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() && id != db_->db_id_ && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.

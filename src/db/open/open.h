@@ -32,6 +32,7 @@ class DbOpener {
     std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
     WalRecoveryReport* log_report = nullptr;  // gets what was found in the logs, unless null
     std::vector<std::string> more_table_dirs;  // besides those of the options
+    bool logs_are_own = false;  // whatever ids they have
     std::string secondary_path;  // a secondary, which is read_only, too; empty: none
   };
   explicit DbOpener(Request request) : request_(std::move(request)) {}

@@ -217,7 +217,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
       static_cast<WalRecoveryMode>(config.options.wal_recovery_mode));
   recovery.wal_dir = config.wal_dir;
   recovery.min_number = state.min_log_number;
-  recovery.db_id = state.db_id;
+  if (!request_.logs_are_own) recovery.db_id = state.db_id;
   recovery.synced = synced;
   recovery.filter = MakeWalFilter(state);
   job_ = db_->next_job_id_.fetch_add(1);

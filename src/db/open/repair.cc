@@ -319,12 +319,12 @@ Status Repairer::StateOfFiles() {
     }
   }
   if (Status s = found.Find(&state_); !s.ok()) return s;
+  if (Status s = FindDatabaseId(fs_, name_, config_.wal_dir, found.Ids(), &state_.db_id); !s.ok()) return s;
   if (!state_.families.empty()) {
     changed_ = true;
     return ForgetFlushedLogs();
   }
   if (Status s = CheckLogsAreAll(fs_, config_.wal_dir); !s.ok()) return s;
-  ReadFileToString(fs_, IdentityFileName(name_), &state_.db_id).PermitUncheckedError();
   state_.hash_seed = NewHashSeed();
   state_.families[0].name = rocksdb::kDefaultColumnFamilyName;
   for (const rocksdb::ColumnFamilyDescriptor& family : families_) {
@@ -510,6 +510,7 @@ Status Repairer::OpenAndClose() {
   request.name = name_;
   request.families = families_;
   request.more_table_dirs = recorded_dirs_;
+  request.logs_are_own = manifest_ == 0;
   request.wal_recovery_mode = WalRecoveryMode::kSkipAnyCorruptedRecords;
   WalRecoveryReport logs;
   request.log_report = &logs;
