@@ -222,6 +222,7 @@ Status LostManifest::Find(RecoveredState* state) {
       if (Status s = state->Apply(edit); !s.ok()) return s;
       state->max_column_family = std::max(state->max_column_family, edit.column_family);
       all = all || edit.max_column_family.has_value();
+      all_families_up_to_ = std::max(all_families_up_to_, edit.max_column_family.value_or(0));
     }
   }
   for (const auto& [order, job] : jobs_) {

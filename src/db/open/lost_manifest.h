@@ -41,6 +41,8 @@ class LostManifest {
   Status Find(RecoveredState* state);
   // As FindDatabaseId wants them: a copy has an id of its own, from its first opening on.
   std::vector<std::string> Ids() const;
+  // Of the families up to it, those that are not in the state were dropped.
+  uint32_t all_families_up_to() const { return all_families_up_to_; }
 
  private:
   struct Job {
@@ -71,6 +73,7 @@ class LostManifest {
   std::map<uint64_t, Job> jobs_;        // by order
   std::map<uint64_t, uint64_t> files_;  // ids by number
   std::map<TableKey, Table> tables_;
+  uint32_t all_families_up_to_ = 0;
 };
 
 }  // namespace compassdb

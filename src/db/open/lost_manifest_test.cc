@@ -295,7 +295,9 @@ TEST_F(LostManifestTest, CopiesThatWentOn) {
       for (int repair = 0; repair < 2; ++repair) {
         CloseDb();
         LoseState();
-        if (!has_identity) ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+        if (!has_identity) {
+          ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
+        }
         Status s = TryOpen();
         EXPECT_NE(s.ToString().find("RepairDB can put the state together"), std::string::npos) << s.ToString();
         s = Repair();
@@ -339,7 +341,8 @@ TEST_F(LostManifestTest, AFileOfTheDatabaseThatItIsACopyOf) {
   std::vector<std::string> names;
   ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
   for (const std::string& name : names) {
-    if (name != "IDENTITY") ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, name), &copy[name]).ok());
+    if (name == "IDENTITY") continue;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, name), &copy[name]).ok());
   }
   OpenDb();
   for (int i = 0; i < 5; ++i) {
@@ -363,6 +366,61 @@ TEST_F(LostManifestTest, AFileOfTheDatabaseThatItIsACopyOf) {
   const Status s = Repair();
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find(last + ": is a file of another database"), std::string::npos) << s.ToString();
+}
+
+// Records of families that nothing but a lost manifest names are counted, and their log stays.
+TEST_F(LostManifestTest, FamiliesThatOnlyTheLogsHave) {
+  for (const bool dropped : {false, true}) {    // and made again, with the name
+    for (const bool flushed : {false, true}) {  // before the family was made
+      SCOPED_TRACE(std::to_string(dropped) + std::to_string(flushed));
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      for (const std::string& name : FilesOf(FileType::kWal, name_ + "/lost")) {
+        ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_ + "/lost", name)).ok());
+      }
+      families_ = {"default"};
+      if (dropped) families_.push_back("one");
+      OpenDb();
+      ASSERT_TRUE(Put("a", "1").ok());
+      if (flushed) Flush();
+      if (dropped) {
+        ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+      }
+      rocksdb::ColumnFamilyHandle* late = nullptr;
+      ASSERT_TRUE(db_->CreateColumnFamily(options_, "one", &late).ok());
+      for (const char* const key : {"x", "y", "z"}) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), late, key, "2").ok());
+      ASSERT_TRUE(Put("b", "1").ok());
+      db_->DestroyColumnFamilyHandle(late);
+      CloseDb();
+      LoseState();
+      RepairReport report;
+      const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      EXPECT_EQ(report.lost_records, 3u);
+      EXPECT_EQ(FilesOf(FileType::kWal, name_ + "/lost").size(), 1u);
+      families_ = {"default"};
+      OpenDb();
+      EXPECT_EQ(Scan(), "a=1,b=1");
+      CloseDb();
+    }
+  }
+}
+
+// One that was dropped before the last file was written is no loss.
+TEST_F(LostManifestTest, RecordsOfADroppedFamily) {
+  families_ = {"default", "one", "keeps the log"};
+  OpenDb();
+  for (rocksdb::ColumnFamilyHandle* const family : handles_) {
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), family, "x", "2").ok());
+  }
+  ASSERT_TRUE(db_->DropColumnFamily(handles_[1]).ok());
+  Flush();
+  CloseDb();
+  LoseState();
+  RepairReport report;
+  const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(report.lost_records, 0u);
+  EXPECT_TRUE(report.moved.empty());
 }
 
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {

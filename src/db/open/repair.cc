@@ -5,6 +5,7 @@
 #include <set>
 
 #include "db/db_impl.h"
+#include "db/open/log_contents.h"
 #include "db/open/lost_manifest.h"
 #include "db/open/open.h"
 #include "env/create_dir.h"
@@ -63,10 +64,12 @@ Status Repairer::Run() {
   }
   s = CheckReadable();
   if (s.ok()) s = FindState();
+  if (s.ok()) s = CheckLogs();
   if (s.ok()) s = ChooseFamilies();
   if (s.ok()) s = CheckTables();
   if (s.ok()) s = CheckAllIsHere();
   if (!s.ok()) RemoveNewFiles();
+  if (s.ok()) s = KeepLogs();
   if (s.ok() && changed_) s = WriteManifest();
   lock.reset();
   if (s.ok()) s = OpenAndClose();
@@ -249,6 +252,7 @@ Status Repairer::FindState() {
     state_ = std::move(state);
     if (number == current) break;
   }
+  all_families_up_to_ = state_.max_column_family;
   return manifest_ != 0 ? Status::OK() : StateOfFiles();
 }
 
@@ -319,6 +323,7 @@ Status Repairer::StateOfFiles() {
     }
   }
   if (Status s = found.Find(&state_); !s.ok()) return s;
+  all_families_up_to_ = found.all_families_up_to();
   if (Status s = FindDatabaseId(fs_, name_, config_.wal_dir, found.Ids(), &state_.db_id); !s.ok()) return s;
   if (!state_.families.empty()) {
     changed_ = true;
@@ -340,6 +345,54 @@ Status Repairer::StateOfFiles() {
   Log("no manifest: the default family is rebuilt from the logs");
   changed_ = true;
   return Status::OK();
+}
+
+// A log names families by number. One above all that are known was made later, and nothing says its name.
+Status Repairer::CheckLogs() {
+  std::vector<uint64_t> logs;
+  if (Status s = ListWals(fs_, config_.wal_dir, state_.min_log_number, &logs); !s.ok()) return s;
+  uint64_t lost = 0;
+  std::set<uint32_t> unknown;
+  for (const uint64_t number : logs) {
+    LogContents contents;
+    if (Status s = ReadLogContents(fs_, config_.wal_dir, number, &contents); !s.ok()) return s;
+    bool keep = false;
+    for (const auto& [id, records] : contents.records) {
+      if (id <= all_families_up_to_ || state_.families.count(id) != 0) continue;
+      lost += records;
+      unknown.insert(id);
+      keep = true;
+    }
+    if (keep) kept_logs_.push_back(number);
+  }
+  if (unknown.empty()) return Status::OK();
+  std::string ids;
+  for (const uint32_t id : unknown) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
+  Log("lost: " + std::to_string(lost) + " records in the logs, of column families whose names no file says (numbers " + ids +
+      ")");
+  report_->lost_records += lost;
+  return Status::OK();
+}
+
+// The replay ends with their deletion.
+Status Repairer::KeepLogs() {
+  if (kept_logs_.empty()) return Status::OK();
+  const std::string lost = JoinPath(config_.wal_dir, "lost");
+  Status s = CreateDirDurably(fs_, lost);
+  for (const uint64_t number : kept_logs_) {
+    const std::string from = WalFileName(config_.wal_dir, number), to = WalFileName(lost, number);
+    if (s.ok() && fs_->FileExists(to).ok()) s = fs_->DeleteFile(to);  // of a repair that did not come to its end
+    if (s.ok()) s = fs_->LinkFile(from, to);
+    if (s.IsNotSupported()) {
+      std::string bytes;
+      s = ReadFileToString(fs_, from, &bytes);
+      if (s.ok()) s = WriteFileAtomically(fs_, to, bytes);
+    }
+    if (!s.ok()) return s;
+    Log(from + " is kept as " + to);
+    report_->moved.push_back(to);
+  }
+  return s.ok() ? fs_->SyncDir(lost) : s;
 }
 
 Status Repairer::ChooseFamilies() {
@@ -418,7 +471,7 @@ Status Repairer::CheckTables() {
   report_->kept_tables = found.tables;
   report_->rewritten_tables = found.rewritten_tables;
   report_->lost_tables = found.lost_tables;
-  report_->lost_records = found.lost_records;
+  report_->lost_records += found.lost_records;
   report_->lost_bytes = found.lost_bytes;
   report_->lost_range_deletions = found.lost_range_deletions;
   report_->lost_values = found.lost_values;

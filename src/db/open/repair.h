@@ -63,6 +63,9 @@ class Repairer {
   Status FindState();
   Status StateOfFiles();
   Status ForgetFlushedLogs();
+  // What of the logs no replay brings back is counted; their files are kept.
+  Status CheckLogs();
+  Status KeepLogs();
   Status ChooseFamilies();
   Status CheckTables();
   uint64_t NumberBehindAll(const FileList& files) const;
@@ -85,6 +88,8 @@ class Repairer {
   Status places_damage_;  // OK: PLACES is whole, or there is none
   RepairReport* const report_;
   uint64_t manifest_ = 0;
+  uint32_t all_families_up_to_ = 0;  // others were dropped
+  std::vector<uint64_t> kept_logs_;
   // As CheckTables found them; none: it has not begun.
   std::optional<std::set<std::pair<std::string, std::string>>> files_before_;
   bool changed_ = false;  // the state is not what CURRENT names any more

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// For RepairDB: what a log holds of which column family, before it is replayed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "env/file_system.h"
+
+namespace compassdb {
+
+struct LogContents {
+  std::map<uint32_t, uint64_t> records;  // by column family
+  std::set<uint32_t> merged;             // families with merge operands
+};
+
+// Adds the records that a replay can read. Damage is the replay's to report.
+Status ReadLogContents(FileSystem* fs, const std::string& wal_dir, uint64_t number, LogContents* contents);
+
+}  // namespace compassdb
