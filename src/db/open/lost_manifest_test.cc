@@ -34,8 +34,9 @@ class LostManifestTest : public DbTest {
     options_.target_file_size_base = 16 << 10;
     options_.max_bytes_for_level_base = 64 << 10;
   }
-  void LoseState() {
+  void LoseState(bool with_options = true) {
     for (const FileType type : {FileType::kManifest, FileType::kManifestMirror, FileType::kCurrent, FileType::kOptions}) {
+      if (type == FileType::kOptions && !with_options) continue;
       for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
     }
   }
@@ -421,6 +422,51 @@ TEST_F(LostManifestTest, RecordsOfADroppedFamily) {
   ASSERT_TRUE(s.ok()) << s.ToString();
   EXPECT_EQ(report.lost_records, 0u);
   EXPECT_TRUE(report.moved.empty());
+}
+
+// No log says how keys are ordered: OPTIONS does, and without it the log stays for who knows.
+TEST_F(LostManifestTest, LogsOfAnotherComparator) {
+  families_ = {"default"};
+  const rocksdb::Comparator* const bytewise = options_.comparator;
+  for (const bool has_options : {true, false}) {
+    options_.comparator = rocksdb::ReverseBytewiseComparator();
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1").ok());
+    ASSERT_TRUE(Put("b", "2").ok());
+    CloseDb();
+    LoseState(/*with_options=*/!has_options);
+    options_.comparator = bytewise;
+    RepairReport report;
+    Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+    if (has_options) {
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+      EXPECT_NE(s.ToString().find("rocksdb.ReverseBytewiseComparator"), std::string::npos) << s.ToString();
+      EXPECT_TRUE(FilesOf(FileType::kCurrent).empty());
+      options_.comparator = rocksdb::ReverseBytewiseComparator();
+      s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      EXPECT_TRUE(report.moved.empty());
+      OpenDb();
+      EXPECT_EQ(Scan(), "b=2,a=1");
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      continue;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    const std::vector<std::string> kept = FilesOf(FileType::kWal, name_ + "/lost");
+    ASSERT_EQ(kept.size(), 1u);
+    // What it is kept for.
+    const std::string log = kept.front();
+    ASSERT_TRUE(fs_->RenameFile(JoinPath(name_ + "/lost", log), "/" + log).ok());
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    ASSERT_TRUE(fs_->CreateDir(name_).ok());
+    ASSERT_TRUE(fs_->RenameFile("/" + log, JoinPath(name_, log)).ok());
+    options_.comparator = rocksdb::ReverseBytewiseComparator();
+    s = Repair();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    OpenDb();
+    EXPECT_EQ(Scan(), "b=2,a=1");
+  }
 }
 
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {

@@ -14,6 +14,7 @@
 #include "format/foreign_file.h"
 #include "format/number_limits.h"
 #include "manifest/foreign_directory.h"
+#include "options/options_file.h"
 #include "options/sanitize.h"
 #include "store/salvage_report.h"
 #include "table/piece/piece_salvage.h"
@@ -329,20 +330,49 @@ Status Repairer::StateOfFiles() {
     changed_ = true;
     return ForgetFlushedLogs();
   }
+  return StateOfLogs();
+}
+
+// Of the default family, as the newest OPTIONS file that can be read has it; empty if none can.
+std::string Repairer::StoredComparator() const {
+  std::map<uint64_t, std::string> files;
+  for (const std::string& name : children_) {
+    uint64_t number = 0;
+    FileType type;
+    if (ParseFileName(name, &number, &type) && type == FileType::kOptions) files[number] = JoinPath(name_, name);
+  }
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    std::string text;
+    ObjectTexts objects;
+    if (!ReadFileToString(fs_, file->second, &text).ok() || !StoredObjects(file->second, text, &objects).ok()) continue;
+    if (const std::string& name = objects[rocksdb::kDefaultColumnFamilyName]["comparator"]; !name.empty()) return name;
+  }
+  return "";
+}
+
+// The logs do not say how keys are ordered. In another order their program could not open what the replay makes.
+Status Repairer::StateOfLogs() {
   if (Status s = CheckLogsAreAll(fs_, config_.wal_dir); !s.ok()) return s;
   state_.hash_seed = NewHashSeed();
-  state_.families[0].name = rocksdb::kDefaultColumnFamilyName;
-  for (const rocksdb::ColumnFamilyDescriptor& family : families_) {
-    if (family.name == rocksdb::kDefaultColumnFamilyName && family.options.comparator != nullptr) {
-      state_.families[0].comparator = family.options.comparator->Name();
-    }
+  RecoveredFamily& family = state_.families[0];
+  family.name = rocksdb::kDefaultColumnFamilyName;
+  const rocksdb::Comparator* comparator = unknown_ != nullptr ? unknown_->comparator : nullptr;
+  for (const rocksdb::ColumnFamilyDescriptor& given : families_) {
+    if (given.name == family.name && given.options.comparator != nullptr) comparator = given.options.comparator;
   }
-  if (state_.families[0].comparator.empty()) {
-    state_.families[0].comparator = unknown_ != nullptr && unknown_->comparator != nullptr
-                                        ? unknown_->comparator->Name()
-                                        : rocksdb::BytewiseComparator()->Name();
+  if (comparator == nullptr) comparator = rocksdb::BytewiseComparator();
+  family.comparator = comparator->Name();
+  const std::string stored = StoredComparator();
+  if (!stored.empty() && stored != EscapeObjectText(family.comparator)) {
+    return Status::InvalidArgument("the OPTIONS file in " + name_ + " names the comparator " + stored + ", and the repair was given " +
+                                       family.comparator,
+                                   "without a manifest only a program that has the comparator can repair it, with RepairDB");
   }
   Log("no manifest: the default family is rebuilt from the logs");
+  if (stored.empty()) {
+    Log("uncertain: the comparator, which no file names, is taken for " + family.comparator);
+    keep_all_logs_ = true;
+  }
   changed_ = true;
   return Status::OK();
 }
@@ -356,7 +386,7 @@ Status Repairer::CheckLogs() {
   for (const uint64_t number : logs) {
     LogContents contents;
     if (Status s = ReadLogContents(fs_, config_.wal_dir, number, &contents); !s.ok()) return s;
-    bool keep = false;
+    bool keep = keep_all_logs_;
     for (const auto& [id, records] : contents.records) {
       if (id <= all_families_up_to_ || state_.families.count(id) != 0) continue;
       lost += records;

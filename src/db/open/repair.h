@@ -62,6 +62,8 @@ class Repairer {
   Status ReadThrough(const std::string& path) const;
   Status FindState();
   Status StateOfFiles();
+  Status StateOfLogs();
+  std::string StoredComparator() const;
   Status ForgetFlushedLogs();
   // What of the logs no replay brings back is counted; their files are kept.
   Status CheckLogs();
@@ -89,6 +91,7 @@ class Repairer {
   RepairReport* const report_;
   uint64_t manifest_ = 0;
   uint32_t all_families_up_to_ = 0;  // others were dropped
+  bool keep_all_logs_ = false;
   std::vector<uint64_t> kept_logs_;
   // As CheckTables found them; none: it has not begun.
   std::optional<std::set<std::pair<std::string, std::string>>> files_before_;
