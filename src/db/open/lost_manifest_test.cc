@@ -248,6 +248,65 @@ TEST_F(LostManifestTest, FlushedLogsAreNoLoss) {
   EXPECT_EQ(Get(Key(9)), "in the log");
 }
 
+// Nor are those that no file shows to be flushed: a family without records needs none, and what deletions empty leaves no
+// file.
+TEST_F(LostManifestTest, LogsOfOtherFamiliesAreNoLoss) {
+  enum Case { kOtherIsEmpty, kEmptied, kNothingSince, kEnd };
+  for (int which = 0; which < kEnd; ++which) {
+    SCOPED_TRACE(which);
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    OpenDb();
+    ASSERT_TRUE(Put("a", "1", /*sync=*/true).ok());
+    Flush();
+    ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), handles_[1], "b", "2").ok());
+    ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
+    if (which == kEmptied) {
+      ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), handles_[1], "b").ok());
+      ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
+      rocksdb::CompactRangeOptions compact;
+      compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+      ASSERT_TRUE(db_->CompactRange(compact, handles_[1], nullptr, nullptr).ok());
+    }
+    if (which != kNothingSince) {
+      ASSERT_TRUE(Put("c", "3", /*sync=*/true).ok());
+    }
+    CloseDb();
+    LoseState();
+    RepairReport report;
+    const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(report.damaged_logs, 0u) << report.log.back();
+    OpenDb();
+    EXPECT_EQ(Scan(), which == kNothingSince ? "a=1" : "a=1,c=3");
+    EXPECT_EQ(GetIn(1, "b"), which == kEmptied ? "NOT_FOUND" : "2");
+    CloseDb();
+  }
+}
+
+// One behind the first that is there is a loss.
+TEST_F(LostManifestTest, ALogThatIsGone) {
+  families_ = {"default"};
+  OpenDb();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Put(std::to_string(i), "v", /*sync=*/true).ok());
+    CloseDb();
+    options_.avoid_flush_during_recovery = true;
+    OpenDb();
+  }
+  ASSERT_TRUE(Put("last", "v", /*sync=*/true).ok());
+  CloseDb();
+  const std::vector<std::string> logs = FilesOf(FileType::kWal);
+  ASSERT_EQ(logs.size(), 4u);
+  ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, logs[1])).ok());
+  LoseState();
+  RepairReport report;
+  const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(report.damaged_logs, 1u);
+  OpenDb();
+  EXPECT_EQ(Scan(), "0=v,2=v,last=v");
+}
+
 // What a repair wrote has a record, too.
 TEST_F(LostManifestTest, AfterARepairOfDamage) {
   families_ = {"default"};
@@ -296,7 +355,7 @@ TEST_F(LostManifestTest, CopiesThatWentOn) {
       for (int repair = 0; repair < 2; ++repair) {
         CloseDb();
         LoseState();
-        if (!has_identity) {
+        if (repair == 0 && !has_identity) {
           ASSERT_TRUE(fs_->DeleteFile(IdentityFileName(name_)).ok());
         }
         Status s = TryOpen();
@@ -356,6 +415,7 @@ TEST_F(LostManifestTest, AFileOfTheDatabaseThatItIsACopyOf) {
   std::string bytes;
   ASSERT_TRUE(ReadFileToString(fs_.get(), JoinPath(name_, last), &bytes).ok());
   ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
   for (const auto& [name, contents] : copy) ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, name), contents).ok());
   OpenDb();
   ASSERT_TRUE(Put("copy", "1").ok());
@@ -398,7 +458,7 @@ TEST_F(LostManifestTest, FamiliesThatOnlyTheLogsHave) {
       ASSERT_TRUE(s.ok()) << s.ToString();
       EXPECT_EQ(report.lost_records, 3u);
       EXPECT_EQ(FilesOf(FileType::kWal, name_ + "/lost").size(), 1u);
-      families_ = {"default"};
+      families_.resize(dropped && flushed ? 2 : 1);  // the file says that there was one
       OpenDb();
       EXPECT_EQ(Scan(), "a=1,b=1");
       CloseDb();

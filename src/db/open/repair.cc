@@ -290,14 +290,23 @@ Status Repairer::Files(FileList* files) const {
   return Status::OK();
 }
 
-// Logs that all families have flushed were deleted: that they are not there is no loss. Those that are there stay, as
-// they may hold prepared transactions.
+// A log is deleted when all families have flushed it, and none before one that is needed. So it is no loss that those
+// before the first one are not there. That one stays, as it may hold prepared transactions.
 Status Repairer::ForgetFlushedLogs() {
   std::vector<uint64_t> logs;
-  if (Status s = ListWals(fs_, config_.wal_dir, 0, &logs); !s.ok()) return s;
-  uint64_t flushed = logs.empty() ? 0 : logs.front();
-  for (const auto& [id, family] : state_.families) flushed = std::min(flushed, family.log_number);
-  state_.min_log_number = std::max(state_.min_log_number, flushed);
+  Status s = ListWals(fs_, config_.wal_dir, 0, &logs);
+  if (!s.ok() || logs.empty()) return s;
+  state_.min_log_number = std::max(state_.min_log_number, logs.front());
+  std::unique_ptr<WalReader> log;
+  s = WalReader::Open(fs_, config_.wal_dir, logs.front(), &log);
+  if (!s.ok() || log->ReadHeader() != LogRead::kRecord) return IsDamage(s) ? Status::OK() : s;  // the replay reports it
+  const uint64_t before = log->header().predecessor;
+  if (before == 0) return Status::OK();
+  for (const auto& [id, family] : state_.families) {
+    if (family.log_number > before) continue;
+    Log("uncertain: that column family [" + family.name + "] had flushed what was in " + WalFileName("", before) +
+        ", which is not there");
+  }
   return Status::OK();
 }
 
