@@ -211,7 +211,10 @@ Status DB::ListColumnFamilies(const DBOptions& options, const std::string& name,
                               std::vector<std::string>* families) {
   const std::shared_ptr<compassdb::FileSystem> fs =
       compassdb::FileSystemOfEnv(options.env != nullptr ? options.env : Env::Default());
-  const Status s = compassdb::DbOpener::ListFamilies(fs.get(), name, families);
+  std::set<std::string> others;
+  if (!options.wal_dir.empty()) others.insert(options.wal_dir);
+  for (const DbPath& path : options.db_paths) others.insert(path.path);
+  const Status s = compassdb::DbOpener::ListFamilies(fs.get(), name, others, families);
   return s.IsNotFound() ? Status::PathNotFound(name, "there is no CompassDB database") : s;
 }
 

@@ -529,6 +529,45 @@ TEST_F(LostManifestTest, LogsOfAnotherComparator) {
   }
 }
 
+// Whoever opens it, and whether logs or a table are left, here or in another directory.
+TEST_F(LostManifestTest, EveryCallSaysThatTheStateIsGone) {
+  families_ = {"default"};
+  for (const bool elsewhere : {false, true}) {
+    for (const bool flushed : {false, true}) {
+      SCOPED_TRACE(std::to_string(elsewhere) + std::to_string(flushed));
+      options_.create_if_missing = true;
+      options_.wal_dir = elsewhere ? "/logs" : "";
+      options_.db_paths.clear();
+      if (elsewhere) options_.db_paths = {{"/more", 1 << 30}};
+      OpenDb();
+      ASSERT_TRUE(Put("a", "1").ok());
+      if (flushed) Flush();
+      CloseDb();
+      LoseState();
+      options_.create_if_missing = false;
+      std::map<std::string, Status> said{{"Open", TryOpen()}};
+      rocksdb::DB* db = nullptr;
+      said["OpenForReadOnly"] = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
+      std::vector<std::string> names;
+      said["ListColumnFamilies"] = rocksdb::DB::ListColumnFamilies(options_, name_, &names);
+      rocksdb::Options plain;
+      plain.env = options_.env;
+      said["ListColumnFamilies without paths"] = rocksdb::DB::ListColumnFamilies(plain, name_, &names);
+      for (const auto& [call, s] : said) {
+        EXPECT_TRUE(s.IsCorruption()) << call << ": " << s.ToString();
+        EXPECT_NE(s.ToString().find("RepairDB can"), std::string::npos) << call << ": " << s.ToString();
+        EXPECT_EQ(s.ToString().find("RepairDB cannot"), std::string::npos) << call << ": " << s.ToString();
+      }
+      const Status s = Repair();
+      ASSERT_TRUE(s.ok()) << s.ToString();
+      OpenDb();
+      EXPECT_EQ(Scan(), "a=1");
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    }
+  }
+}
+
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {
   families_ = {"default"};
   std::string other;

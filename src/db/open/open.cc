@@ -128,12 +128,31 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
 }
 
 // An error if CURRENT is gone, but not the files of a database, or if they are another engine's.
-Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir) {
+Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others) {
   if (Status s = CheckNotForeign(fs, dir); !s.ok()) return s;
-  // A manifest may be RocksDB's, but a mirror is ours.
-  std::string own;
-  Status s = FindOwnFile(fs, dir, &own);
-  return !s.ok() || own.empty() ? s : LostCurrent(fs, dir, JoinPath(dir, own));
+  Ownership ownership(fs, dir);
+  if (Status s = ownership.Load(); !s.ok() && !s.IsCorruption()) return s;
+  std::set<std::string> dirs = others;
+  const Places& places = ownership.places();
+  if (!places.wal_dir.empty()) dirs.insert(places.wal_dir);
+  for (const TablePlace& place : places.tables) dirs.insert(place.dir);
+  std::erase_if(dirs, [&](const std::string& other) { return !ownership.Check(other, "path").ok(); });
+  dirs.insert(dir);
+  for (const std::string& any : dirs) {
+    // A manifest may be RocksDB's, but a mirror is ours.
+    std::string own;
+    if (Status s = FindOwnFile(fs, any, &own); !s.ok()) return s;
+    if (!own.empty()) return LostCurrent(fs, dir, JoinPath(any, own));
+  }
+  for (const std::string& any : dirs) {
+    std::vector<uint64_t> logs;
+    Status s = ListWals(fs, any, 0, &logs);
+    if (!s.ok() && !IsMissing(s)) return s;
+    for (const uint64_t log : logs) {
+      if (s = CheckLogIsEmpty(fs, dir, any, log, /*manifest_is_there=*/false); !s.ok()) return s;
+    }
+  }
+  return Status::OK();
 }
 
 Status DbOpener::CheckNotForeign(FileSystem* fs, const std::string& dir) {
@@ -154,12 +173,15 @@ Status DbOpener::Locate(bool* exists) {
   if (s.ok() && request_.options.error_if_exists && !request_.read_only) {
     return Status::InvalidArgument(request_.name, "exists (error_if_exists is true)");
   }
-  return s.IsNotFound() ? CheckMayCreate(fs) : s;
+  return s.IsNotFound() ? CheckMayCreate(db_->config_) : s;
 }
 
-Status DbOpener::CheckMayCreate(FileSystem* fs) const {
-  if (!request_.read_only && request_.options.create_if_missing) return CheckNotForeign(fs, request_.name);
-  if (Status s = CheckForLostCurrent(fs, request_.name); !s.ok()) return s;
+Status DbOpener::CheckMayCreate(const DbConfig& config) const {
+  if (!request_.read_only && request_.options.create_if_missing) return CheckNotForeign(config.fs, request_.name);
+  const std::vector<std::string> tables = TableDirsOf(config);
+  std::set<std::string> dirs(tables.begin(), tables.end());
+  dirs.insert(config.wal_dir);
+  if (Status s = CheckForLostCurrent(config.fs, request_.name, dirs); !s.ok()) return s;
   if (request_.read_only) return Status::PathNotFound(request_.name, "there is no CompassDB database");
   return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
 }
@@ -414,7 +436,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (!s.ok() && !s.IsNotFound()) return s;
   const bool is_new = s.IsNotFound();
   if (is_new) {
-    if (s = CheckMayCreate(fs); !s.ok()) return s;
+    if (s = CheckMayCreate(config); !s.ok()) return s;
   }
   const std::vector<std::string> tables = TableDirsOf(config);
   ownership_ = std::make_unique<Ownership>(fs, request_.name);
@@ -522,32 +544,32 @@ Status DbOpener::CheckDirectIo() {
 
 // OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header. And for
 // what is no log.
-Status DbOpener::CheckLogIsEmpty(uint64_t number, bool manifest_is_there) {
-  const DbConfig& config = db_->config_;
+Status DbOpener::CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
+                                 bool manifest_is_there) {
   constexpr uint64_t kMoreThanHeader = 512;
   std::unique_ptr<WalReader> log;
   Slice batch;
   uint64_t size = 0;
-  const std::string path = WalFileName(config.wal_dir, number);
-  if (IsDirectory(config.fs, path)) return Status::OK();
-  Status s = config.fs->GetFileSize(path, &size);
+  const std::string path = WalFileName(wal_dir, number);
+  if (IsDirectory(fs, path)) return Status::OK();
+  Status s = fs->GetFileSize(path, &size);
   std::string start;
-  if (s.ok()) s = ReadStart(config.fs, path, sizeof(kSealMagic), &start);
+  if (s.ok()) s = ReadStart(fs, path, sizeof(kSealMagic), &start);
   if (s.IsCorruption()) s = Status::OK();  // an encrypted log that a power cut tore within its first segment
-  if (s.ok() && IsSealed(start)) return LostCurrent(config.fs, request_.name, path);
-  if (s.ok()) s = WalReader::Open(config.fs, config.wal_dir, number, &log);
+  if (s.ok() && IsSealed(start)) return LostCurrent(fs, dir, path);
+  if (s.ok()) s = WalReader::Open(fs, wal_dir, number, &log);
   if (!s.ok()) return s;
   const LogRead read = log->ReadBatch(&batch);
   bool named = false;
   if (read == LogRead::kTornTail && !log->has_header()) {
     // Nothing in it verifies. Without the name of the format at its beginning it is a file of somebody else.
-    if (s = BeginsLikeALog(config.fs, path, &named); !s.ok()) return s;
+    if (s = BeginsLikeALog(fs, path, &named); !s.ok()) return s;
     // Beside a manifest it may be the log of another engine's database.
     if (!named && (size == 0 || !manifest_is_there)) return Status::OK();
   }
   if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
   if (read == LogRead::kEnd || (read == LogRead::kTornTail && size < kMoreThanHeader)) return Status::OK();
-  return LostCurrent(config.fs, request_.name, path);
+  return LostCurrent(fs, dir, path);
 }
 
 // Tables and batches are only ever written once CURRENT is durable: without it they are a database that lost it,
@@ -580,7 +602,7 @@ Status DbOpener::CheckNothingIsThere() {
   if (Status s = fs->GetChildren(db_->config_.wal_dir, &names); !s.ok()) return s;
   for (const std::string& name : names) {
     if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
-    if (Status s = CheckLogIsEmpty(number, manifest_is_there); !s.ok()) return s;
+    if (Status s = CheckLogIsEmpty(fs, request_.name, db_->config_.wal_dir, number, manifest_is_there); !s.ok()) return s;
   }
   return Status::OK();
 }

@@ -40,9 +40,9 @@ class DbOpener {
   // On success the caller owns the handles and the database.
   Status Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
 
-  // The names of the families that a manifest knows.
+  // The names of the families that a manifest knows. `others`: directories that the options name.
   static Status ListFamilies(FileSystem* fs, const std::string& dir,
-                             std::vector<std::string>* names);
+                             const std::set<std::string>& others, std::vector<std::string>* names);
   // InvalidArgument if what is there in place of a database is another engine's.
   static Status CheckNotForeign(FileSystem* fs, const std::string& dir);
   // The files of tables and pages that the manifest names, and the database's id.
@@ -54,9 +54,9 @@ class DbOpener {
   Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   Status OpenInfoLog(DbConfig* config);
-  static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir);
+  static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others);
   // Of a database that is not there.
-  Status CheckMayCreate(FileSystem* fs) const;
+  Status CheckMayCreate(const DbConfig& config) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   // Of another database's directories nothing is read, let alone deleted.
   Status CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables);
@@ -97,7 +97,8 @@ class DbOpener {
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
   static Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path);
-  Status CheckLogIsEmpty(uint64_t number, bool manifest_is_there);
+  static Status CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
+                                bool manifest_is_there);
   Status CheckNothingIsThere();
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);

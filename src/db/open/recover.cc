@@ -41,11 +41,11 @@ Status DbOpener::ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t
 }
 
 Status DbOpener::ListFamilies(FileSystem* fs, const std::string& dir,
-                              std::vector<std::string>* names) {
+                              const std::set<std::string>& others, std::vector<std::string>* names) {
   names->clear();
   uint64_t number = 0;
   if (Status s = Manifest::ReadCurrent(fs, dir, &number); !s.ok()) {
-    Status lost = s.IsNotFound() ? CheckForLostCurrent(fs, dir) : Status::OK();
+    Status lost = s.IsNotFound() ? CheckForLostCurrent(fs, dir, others) : Status::OK();
     return lost.ok() ? s : lost;
   }
   RecoveredState state;
