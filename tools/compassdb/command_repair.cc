@@ -46,8 +46,8 @@ int Repair(const Globals& globals) {
   if (globals.memory_mb > 0) options.memory_limit = globals.memory_mb << 20;
   compassdb::RepairReport report;
   const rocksdb::Status s = compassdb::RepairDB(globals.db, options, families, &unknown[0].options, &report);
-  if (!globals.quiet) {
-    for (const std::string& line : report.log) PrintOut("{}\n", line);
+  for (const std::string& line : report.log) {
+    if (!globals.quiet || line.starts_with("uncertain: ")) PrintOut("{}\n", line);
   }
   if (!s.ok()) return Fail("repair", s);
   PrintOut("kept: {} tables as they were, {} written anew\n", report.kept_tables, report.rewritten_tables);

@@ -15,7 +15,19 @@
 
 namespace compassdb {
 
-Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir) {
+bool KnowsAllDirectories(FileSystem* fs, const std::string& dir) {
+  Places places;
+  Status s = ReadPlaces(fs, dir, &places);
+  if (!IsMissing(s)) return s.ok();
+  std::vector<std::string> names;
+  return fs->GetChildren(dir, &names).ok() && std::any_of(names.begin(), names.end(), [](const std::string& name) {
+           uint64_t number = 0;
+           FileType type;
+           return ParseFileName(name, &number, &type) && type == FileType::kOptions;
+         });
+}
+
+Status CheckLogsAreAll(FileSystem* fs, const std::string& dir, const std::string& wal_dir, SequenceNumber* before) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(wal_dir, &names);
   if (!s.ok()) return s;
@@ -33,7 +45,8 @@ Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir) {
     if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
   }
   if (!oldest) return Status::Corruption(wal_dir, "repair found no manifest, mirror or log that can be read");
-  if (oldest->predecessor_last_sequence == 0) return Status::OK();
+  *before = oldest->predecessor_last_sequence;
+  if (*before == 0 || KnowsAllDirectories(fs, dir)) return Status::OK();
   return Status::Corruption(WalFileName(wal_dir, oldest->number),
                             "the logs begin behind sequence " + std::to_string(oldest->predecessor_last_sequence) +
                                 ", and no compaction file is there with what came before: a directory of db_paths or "

@@ -22,8 +22,13 @@
 
 namespace compassdb {
 
-// Corruption if the oldest log that can be read in the directory says that data came before it, or if there is none.
-Status CheckLogsAreAll(FileSystem* fs, const std::string& wal_dir);
+// Whether no table can lie in a directory that the caller does not name: PLACES has them all, and only a database that
+// never had one besides its own has none. OPTIONS shows that PLACES was not lost with other files.
+bool KnowsAllDirectories(FileSystem* fs, const std::string& dir);
+
+// Of a database without tables. *before: data came before the oldest log up to this sequence, which deletions may have
+// ended; 0: none. Corruption if tables may be elsewhere, or if there is no log that can be read.
+Status CheckLogsAreAll(FileSystem* fs, const std::string& dir, const std::string& wal_dir, SequenceNumber* before);
 
 // The id of the database: the last one of `ids`, those that its files have from the oldest to the newest, or a later one
 // in IDENTITY, or else that of its logs. An error names a log that has none of these.

@@ -568,6 +568,40 @@ TEST_F(LostManifestTest, EveryCallSaysThatTheStateIsGone) {
   }
 }
 
+// No table is left, and what was written later is in the logs.
+TEST_F(LostManifestTest, AllWasDeletedAndCompacted) {
+  families_ = {"default"};
+  for (const bool with_options : {true, false}) {
+    OpenDb();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(static_cast<uint64_t>(i)), "v").ok());
+    Flush();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(static_cast<uint64_t>(i))).ok());
+    Flush();
+    Compact(/*force=*/true);
+    ASSERT_TRUE(Put("after", "1").ok());
+    CloseDb();
+    ASSERT_TRUE(FilesOf(FileType::kPieceFile).empty());
+    LoseState(with_options);
+    RepairReport report;
+    Status s = TryOpen();
+    EXPECT_EQ(s.ToString().find("RepairDB can bring") == std::string::npos, with_options) << s.ToString();
+    s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+    if (with_options) {  // are lost: so may PLACES be
+      EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+      EXPECT_NE(s.ToString().find("db_paths"), std::string::npos) << s.ToString();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      continue;
+    }
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    EXPECT_EQ(report.damaged_logs, 0u);
+    EXPECT_TRUE(std::any_of(report.log.begin(), report.log.end(), [](const std::string& line) {
+      return line.starts_with("uncertain: what was written up to sequence 200");
+    }));
+    OpenDb();
+    EXPECT_EQ(Scan(), "after=1");
+  }
+}
+
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {
   families_ = {"default"};
   std::string other;

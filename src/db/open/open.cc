@@ -112,12 +112,15 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   }
   const std::string lost = "is missing, but " + path + " is there: ";
   if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
-  if (!tables) s = CheckLogsAreAll(fs, logs);
+  SequenceNumber before = 0;
+  if (!tables) s = CheckLogsAreAll(fs, dir, logs, &before);
   RecoveredState in_files;
   if (s.ok() && tables && !elsewhere) s = records.Find(&in_files);
   if (s.ok() && !elsewhere) s = FindDatabaseId(fs, dir, logs, records.Ids(), &in_files.db_id);
   if (!tables && s.ok()) {
-    return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the default column family back, from the logs");
+    const std::string after = before == 0 ? "" : ", as far as it was written after sequence " + std::to_string(before);
+    return Status::Corruption(CurrentFileName(dir),
+                              lost + "RepairDB can bring the default column family back, from the logs" + after);
   }
   if (s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "

@@ -303,7 +303,7 @@ Status Repairer::ForgetFlushedLogs() {
   const uint64_t before = log->header().predecessor;
   if (before == 0) return Status::OK();
   for (const auto& [id, family] : state_.families) {
-    if (family.log_number > before) continue;
+    if (family.log_number > before || family.log_number == 0) continue;  // 0: no file names it
     Log("uncertain: that column family [" + family.name + "] had flushed what was in " + WalFileName("", before) +
         ", which is not there");
   }
@@ -361,7 +361,8 @@ std::string Repairer::StoredComparator() const {
 
 // The logs do not say how keys are ordered. In another order their program could not open what the replay makes.
 Status Repairer::StateOfLogs() {
-  if (Status s = CheckLogsAreAll(fs_, config_.wal_dir); !s.ok()) return s;
+  SequenceNumber before = 0;
+  if (Status s = CheckLogsAreAll(fs_, name_, config_.wal_dir, &before); !s.ok()) return s;
   state_.hash_seed = NewHashSeed();
   RecoveredFamily& family = state_.families[0];
   family.name = rocksdb::kDefaultColumnFamilyName;
@@ -378,12 +379,17 @@ Status Repairer::StateOfLogs() {
                                    "without a manifest only a program that has the comparator can repair it, with RepairDB");
   }
   Log("no manifest: the default family is rebuilt from the logs");
+  if (before != 0) {
+    Log("uncertain: what was written up to sequence " + std::to_string(before) +
+        " is not there: it was deleted, or tables were lost");
+    keep_all_logs_ = true;
+  }
   if (stored.empty()) {
     Log("uncertain: the comparator, which no file names, is taken for " + family.comparator);
     keep_all_logs_ = true;
   }
   changed_ = true;
-  return Status::OK();
+  return ForgetFlushedLogs();
 }
 
 // A log names families by number. One above all that are known was made later, and nothing says its name.
