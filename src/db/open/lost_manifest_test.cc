@@ -602,6 +602,34 @@ TEST_F(LostManifestTest, AllWasDeletedAndCompacted) {
   }
 }
 
+// With none, the family and the way out are named, and the operands stay.
+TEST_F(LostManifestTest, OperandsOfAMergeOperatorThatIsNotGiven) {
+  for (const bool flushed : {false, true}) {
+    SCOPED_TRACE(flushed);
+    families_ = {"default"};
+    OpenDb();
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "a", "1").ok());
+    if (flushed) Flush();
+    ASSERT_TRUE(Put("b", "2").ok());
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "b", "3").ok());
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "a", "4").ok());
+    CloseDb();
+    LoseState(/*with_options=*/false);
+    rocksdb::Options without = options_;
+    without.merge_operator = nullptr;
+    Status s = rocksdb::RepairDB(name_, without);
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find("column family [default] has merge operands"), std::string::npos) << s.ToString();
+    EXPECT_TRUE(FilesOf(FileType::kCurrent).empty());
+    s = Repair();
+    ASSERT_TRUE(s.ok()) << s.ToString();
+    OpenDb();
+    EXPECT_EQ(Scan(), "a=1.4,b=2.3");
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
 TEST_F(LostManifestTest, AFileOfAnotherDatabase) {
   families_ = {"default"};
   std::string other;

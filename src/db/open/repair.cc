@@ -67,6 +67,7 @@ Status Repairer::Run() {
   if (s.ok()) s = FindState();
   if (s.ok()) s = CheckLogs();
   if (s.ok()) s = ChooseFamilies();
+  if (s.ok()) s = CheckMergeOperators();
   if (s.ok()) s = CheckTables();
   if (s.ok()) s = CheckAllIsHere();
   if (!s.ok()) RemoveNewFiles();
@@ -403,7 +404,11 @@ Status Repairer::CheckLogs() {
     if (Status s = ReadLogContents(fs_, config_.wal_dir, number, &contents); !s.ok()) return s;
     bool keep = keep_all_logs_;
     for (const auto& [id, records] : contents.records) {
-      if (id <= all_families_up_to_ || state_.families.count(id) != 0) continue;
+      const auto family = state_.families.find(id);
+      if (family != state_.families.end() && number >= family->second.log_number && contents.merged.count(id) != 0) {
+        merged_.insert(id);
+      }
+      if (id <= all_families_up_to_ || family != state_.families.end()) continue;
       lost += records;
       unknown.insert(id);
       keep = true;
@@ -461,6 +466,18 @@ Status Repairer::ChooseFamilies() {
     return std::none_of(state_.families.begin(), state_.families.end(),
                         [&](const auto& entry) { return entry.second.name == family.name; });
   });
+  return Status::OK();
+}
+
+// Without one the flush behind the replay fails, when the new state is written already.
+Status Repairer::CheckMergeOperators() const {
+  for (const auto& [id, family] : state_.families) {
+    const auto given = std::find_if(families_.begin(), families_.end(),
+                                    [&name = family.name](const auto& descriptor) { return descriptor.name == name; });
+    if (merged_.count(id) == 0 || given->options.merge_operator != nullptr) continue;
+    return Status::InvalidArgument("column family [" + family.name + "] has merge operands in the logs, and no merge operator is given",
+                                   "repair it with RepairDB from a program that has it");
+  }
   return Status::OK();
 }
 

@@ -69,6 +69,7 @@ class Repairer {
   Status CheckLogs();
   Status KeepLogs();
   Status ChooseFamilies();
+  Status CheckMergeOperators() const;
   Status CheckTables();
   uint64_t NumberBehindAll(const FileList& files) const;
   // What this repair has written, which nothing names yet.
@@ -91,6 +92,7 @@ class Repairer {
   RepairReport* const report_;
   uint64_t manifest_ = 0;
   uint32_t all_families_up_to_ = 0;  // others were dropped
+  std::set<uint32_t> merged_;        // families with merge operands in the logs
   bool keep_all_logs_ = false;
   std::vector<uint64_t> kept_logs_;
   // As CheckTables found them; none: it has not begun.
