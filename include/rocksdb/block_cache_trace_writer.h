@@ -82,7 +82,7 @@ struct BlockCacheTraceWriterOptions {
   uint64_t max_trace_file_size = uint64_t{64} * 1024 * 1024 * 1024;
 };
 
-// Where the trace goes. One thread at a time.
+// The destination of a trace. One thread at a time.
 class BlockCacheTraceWriter {
  public:
   virtual ~BlockCacheTraceWriter() {}

@@ -23,7 +23,7 @@ class Cache;
 struct ConfigOptions;
 class SecondaryCache;
 
-// Whether locks spin before they sleep unless told otherwise; decided when the library is built.
+// Whether locks spin before they sleep by default; decided when the library is built.
 extern const bool kDefaultToAdaptiveMutex;
 
 // Whether the memory of the cache's own bookkeeping counts against its capacity.
@@ -67,7 +67,7 @@ struct LRUCacheOptions : public ShardedCacheOptions {
   double high_pri_pool_ratio = 0.5;
   double low_pri_pool_ratio = 0.0;
   bool use_adaptive_mutex = kDefaultToAdaptiveMutex;
-  // Receives what this cache drops. Null: nobody does.
+  // Receives what this cache drops. Null: none.
   std::shared_ptr<SecondaryCache> secondary_cache;
   LRUCacheOptions() {}
   LRUCacheOptions(size_t _capacity, int _num_shard_bits,
@@ -193,7 +193,7 @@ class Cache {
         : size_cb(_size_cb), saveto_cb(_saveto_cb), del_cb(_del_cb) {}
   };
 
-  // Makes an object from the bytes of a second tier, and tells its charge.
+  // Makes an object from the bytes of a second tier, and returns its charge.
   using CreateCallback = std::function<Status(const void* buf, size_t size,
                                               void** out_obj, size_t* charge)>;
 
@@ -235,7 +235,7 @@ class Cache {
   // The object of an entry that is held.
   virtual void* Value(Handle* handle) = 0;
 
-  // Takes the key out of the table; the object goes with its last holder.
+  // Removes the key from the table; the object is deleted with its last reference.
   virtual void Erase(const Slice& key) = 0;
 
   // A number that no other caller gets: a prefix for keys of several users of one cache.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list of actions to run when an object goes away, and their transfer to another object.
+// A list of actions to run when an object is destroyed, and their transfer to another object.
 // Iterators and pinned values hold blocks of the engine this way.
 //
 // Thread safety: none for Cleanable; SharedCleanablePtr counts references atomically, each instance
@@ -62,7 +62,7 @@ class Cleanable {
   void RunCleanups();
 };
 
-// A reference-counted Cleanable: its actions run when the last holder lets go. A holder may be
+// A reference-counted Cleanable: its actions run with the release of the last reference. A holder may be
 // another Cleanable, which is how one block is shared by several pinned values.
 class SharedCleanablePtr {
  public:

@@ -21,7 +21,7 @@ namespace ROCKSDB_NAMESPACE {
 class Slice;
 class SliceTransform;
 
-// Sees the newest version of each key. What it drops is gone for every reader, snapshots too.
+// Sees the newest version of each key. Dropped records are lost for every reader, snapshots too.
 class CompactionFilter : public Customizable {
  public:
   // What the filter is shown.

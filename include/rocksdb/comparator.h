@@ -16,12 +16,12 @@ namespace ROCKSDB_NAMESPACE {
 
 class Slice;
 
-// The bare comparison, without what a database needs beside it.
+// The comparison alone, without the other functions that a database needs.
 class CompareInterface {
  public:
   virtual ~CompareInterface() {}
 
-  // Negative, zero or positive as `a` goes before, equals, or goes after `b`.
+  // Negative, zero or positive as `a` sorts before, equals, or sorts after `b`.
   virtual int Compare(const Slice& a, const Slice& b) const = 0;
 };
 

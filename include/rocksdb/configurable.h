@@ -79,7 +79,7 @@ class Configurable {
   std::string ToString(const ConfigOptions& config_options) const {
     return ToString(config_options, "");
   }
-  // `prefix` goes before each name.
+  // `prefix` precedes each name.
   std::string ToString(const ConfigOptions& config_options, const std::string& prefix) const;
 
   Status GetOptionNames(const ConfigOptions& config_options,
@@ -129,7 +129,7 @@ class Configurable {
                                const void* const this_ptr, const void* const that_ptr,
                                std::string* bad_name) const;
 
-  // "name=value" pairs, each ended by the delimiter; `header` goes before each name.
+  // "name=value" pairs, each ended by the delimiter; `header` precedes each name.
   virtual std::string SerializeOptions(const ConfigOptions& config_options,
                                        const std::string& header) const;
 

@@ -182,7 +182,7 @@ class DB {
   DB(const DB&) = delete;
   void operator=(const DB&) = delete;
 
-  // Closes. Iterators and handles must be gone.
+  // Closes. Iterators and handles must be deleted.
   virtual ~DB();
 
   // The handle belongs to the caller.
@@ -199,7 +199,7 @@ class DB {
       const std::vector<ColumnFamilyDescriptor>& column_families,
       std::vector<ColumnFamilyHandle*>* handles);
 
-  // The data stays readable through existing handles and iterators, and goes with them.
+  // The data stays readable through existing handles and iterators, and is deleted with them.
   virtual Status DropColumnFamily(ColumnFamilyHandle* column_family);
 
   // All or none.
@@ -720,10 +720,10 @@ class DB {
   // Of the last write that is visible.
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
-  // Files that are no longer needed stay, for whoever copies the database. Calls nest.
+  // Files that are no longer needed stay, for copies of the database. Calls nest.
   virtual Status DisableFileDeletions() = 0;
 
-  // With user-defined timestamps: versions older than ts_low may be dropped. Never goes back.
+  // With user-defined timestamps: versions older than ts_low may be dropped. Never decreases.
   virtual Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* column_family,
                                           std::string ts_low) = 0;
   virtual Status GetFullHistoryTsLow(ColumnFamilyHandle* column_family,

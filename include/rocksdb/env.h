@@ -247,7 +247,7 @@ class Env : public Customizable {
     return Status::NotSupported("Env::AreFilesSame is not implemented");
   }
 
-  // Locks out other processes, and other databases of this one. Fails at once if somebody holds the
+  // Locks out other processes, and other databases of this one. Fails at once if another one holds the
   // lock.
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
 
@@ -359,7 +359,7 @@ class Env : public Customizable {
   // Of seconds since 1970, for people.
   virtual std::string TimeToString(uint64_t time) = 0;
 
-  // 36 characters that nobody else gets (RFC 4122, version 4).
+  // 36 characters, unique (RFC 4122, version 4).
   virtual std::string GenerateUniqueId();
 
   // Adapt options to what the file is for.

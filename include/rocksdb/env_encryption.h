@@ -3,7 +3,7 @@
 // Files that are encrypted where they are stored.
 //
 // Two kinds of providers. NewCTRProvider() turns a block cipher of the application into a stream
-// cipher: files keep their length but for a prefix, and nothing tells whether they were changed.
+// cipher: files keep their length except for a prefix, and changes are not noticed.
 // compassdb::NewSealingProvider() (compassdb/encryption.h) seals what is written with AES-256-GCM:
 // changes are found when it is read.
 

@@ -43,7 +43,7 @@ class FileChecksumGenerator {
   // The bytes of the checksum. REQUIRES: Finalize() was called.
   virtual std::string GetChecksum() const = 0;
 
-  // Stored beside the checksum.
+  // Stored next to the checksum.
   virtual const char* Name() const = 0;
 };
 

@@ -130,7 +130,7 @@ struct IODebugContext {
   // To find the operation in the logs of the file system.
   std::string request_id;
 
-  // Bits of trace_data: what goes into a trace.
+  // Bits of trace_data: the contents of a trace.
   enum TraceData : char {
     kRequestID = 0,
   };

@@ -3,7 +3,7 @@
 // Callbacks on what happens in a database: flushes, compactions, files, stalls, errors.
 //
 // Thread safety: called from background threads, several at once. A callback must be quick, must
-// not throw, and must not wait for the work it is told of, as Flush() or CompactRange() would.
+// not throw, and must not wait for the reported work, as Flush() or CompactRange() would.
 
 #pragma once
 
@@ -415,7 +415,7 @@ class EventListener : public Customizable {
   virtual void OnFlushBegin(DB* /*db*/,
                             const FlushJobInfo& /*flush_job_info*/) {}
 
-  // A file is gone, or could not be deleted: see the status.
+  // A file was deleted, or could not be: see the status.
   virtual void OnTableFileDeleted(const TableFileDeletionInfo& /*info*/) {}
 
   // Not called for files that are only moved.

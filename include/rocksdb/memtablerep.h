@@ -111,7 +111,7 @@ class MemTableRep {
     assert(false);
   }
 
-  // Bytes beside what the allocator knows of.
+  // Bytes in addition to the allocator's.
   virtual size_t ApproximateMemoryUsage() = 0;
   virtual ~MemTableRep() {}
 

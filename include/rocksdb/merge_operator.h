@@ -5,7 +5,7 @@
 //
 // Thread safety: called from many threads at once, without locks.
 // Invariants: results depend on the arguments alone, because operands are folded at times of the
-// engine's choice, and possibly several times. Errors are told by returning false: a read then
+// engine's choice, and possibly several times. Errors are reported by returning false: a read then
 // fails with Corruption, a compaction keeps the operands.
 
 #pragma once

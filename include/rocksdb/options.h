@@ -160,7 +160,7 @@ enum class WALRecoveryMode : char {
   kSkipAnyCorruptedRecords = 0x03,
 };
 
-// A directory for tables. Newer data goes to the first path whose target size is not reached.
+// A directory for tables. Newer data is written to the first path below its target size.
 struct DbPath {
   std::string path;
   uint64_t target_size;
@@ -171,14 +171,14 @@ struct DbPath {
 // As db_host_id: the name of the host.
 extern const char* kHostnameForDbHostId;
 
-// Outcome of a compaction that somebody else was asked to do; kUseLocal: do it here after all.
+// Outcome of a compaction that a service was asked to do; kUseLocal: do it here after all.
 enum class CompactionServiceJobStatus : char {
   kSuccess,
   kFailure,
   kUseLocal,
 };
 
-// What a compaction service is told about a job.
+// A compaction service's data about a job.
 struct CompactionServiceJobInfo {
   std::string db_name;
   std::string db_id;
@@ -313,7 +313,7 @@ struct DBOptions {
   // At most four. Files are looked for in all of them, in any order.
   std::vector<DbPath> db_paths;
 
-  // Where the information log goes; empty for the directory of the database.
+  // Directory of the information log; empty: that of the database.
   std::string db_log_dir = "";
 
   // Where write-ahead logs go; empty for the directory of the database.
@@ -444,7 +444,7 @@ struct DBOptions {
   // Bytes per second while writes are slowed down; 0 for the rate limiter's, or 16 MiB. [dynamic]
   uint64_t delayed_write_rate = 0;
 
-  // One group of writes goes to the log while the one before goes to the memtable.
+  // One group of writes is logged while the one before is added to the memtable.
   bool enable_pipelined_write = false;
 
   // More throughput for fewer guarantees: a snapshot may change while writes of its time are in
@@ -823,7 +823,7 @@ struct IngestExternalFileOptions {
   // Put the files below all existing data: existing keys win. Needs DBOptions::allow_ingest_behind.
   bool ingest_behind = false;
 
-  // Write the sequence number into the file; otherwise it stands in the manifest only.
+  // Write the sequence number into the file; otherwise it is in the manifest only.
   bool write_global_seqno = true;
 
   // Read the files through first, this many bytes at once (0 for a choice by the engine).
@@ -858,7 +858,7 @@ struct TraceOptions {
   // Of TraceFilterType.
   uint64_t filter = kTraceFilterNone;
 
-  // Writes stand in the trace in the order of their sequence numbers.
+  // Writes are in the trace in the order of their sequence numbers.
   bool preserve_write_order = false;
 };
 

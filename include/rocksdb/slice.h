@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Slice names bytes that somebody else owns. It is two words, meant to be passed by value.
+// A Slice refers to bytes of another owner. It is two words, meant to be passed by value.
 //
 // Thread safety: a Slice is a plain value; concurrent reads of one object are safe, as long as the
 // bytes behind it stay in place and unchanged.

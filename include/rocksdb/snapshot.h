@@ -14,7 +14,7 @@ namespace ROCKSDB_NAMESPACE {
 class DB;
 
 // Made by DB::GetSnapshot() and given back by DB::ReleaseSnapshot(). Not tied to a column family,
-// and gone after a restart.
+// and lost after a restart.
 class Snapshot {
  public:
   // Number of the last write that it sees.

@@ -57,7 +57,7 @@ class SstFileManager {
 
 // The caller owns the result. Files wait for deletion under a name that ends in ".trash" and are
 // cut by bytes_max_delete_chunk at a time. trash_dir is only looked through for files that are
-// left. *status, if not null, tells whether that worked.
+// left. *status, if not null, says whether that worked.
 extern SstFileManager* NewSstFileManager(
     Env* env, std::shared_ptr<FileSystem> fs,
     std::shared_ptr<Logger> info_log = nullptr,

@@ -90,7 +90,7 @@ class Status {
   bool operator==(const Status& rhs) const { return code_ == rhs.code_; }
   bool operator!=(const Status& rhs) const { return code_ != rhs.code_; }
 
-  // For code that is built to abort on a Status nobody looked at. Without effect in this library.
+  // For code that is built to abort on an unchecked Status. Without effect in this library.
   void PermitUncheckedError() const {}
   void MustCheck() const {}
 
@@ -195,7 +195,7 @@ class Status {
   }
   static Status CompactionTooLarge(SubCode msg = kNone) { return Status(kCompactionTooLarge, msg); }
 
-  // The column family is gone.
+  // The column family was dropped.
   static Status ColumnFamilyDropped(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kColumnFamilyDropped, msg, msg2);
   }

@@ -6,7 +6,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// Where a trace goes. One thread at a time.
+// The destination of a trace. One thread at a time.
 class TraceWriter {
  public:
   virtual ~TraceWriter() = default;

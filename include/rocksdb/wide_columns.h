@@ -16,7 +16,7 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// One column. Owns nothing: both slices refer to bytes of somebody else.
+// One column. Owns nothing: both slices refer to bytes of another owner.
 class WideColumn {
  public:
   WideColumn() = default;

@@ -266,7 +266,7 @@ class WriteBatch : public WriteBatchBase {
   bool HasCommit() const;
   bool HasRollback() const;
 
-  // Puts `ts` in the place of the timestamp of every key. ts_sz_func tells the timestamp size of a
+  // Replaces the timestamp of every key by `ts`. ts_sz_func tells the timestamp size of a
   // column family: 0 for none, the largest number for a family that is not known.
   Status UpdateTimestamps(const Slice& ts,
                           std::function<size_t(uint32_t /*cf*/)> ts_sz_func);

@@ -18,7 +18,7 @@ namespace ROCKSDB_NAMESPACE {
 
 class CacheReservationManager;
 
-// A database that can be told to stop writing.
+// A database whose writes can be stopped.
 class StallInterface {
  public:
   virtual ~StallInterface() {}

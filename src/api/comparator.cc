@@ -27,7 +27,7 @@ class BytewiseComparatorImpl : public Comparator {
   bool Equal(const Slice& a, const Slice& b) const override { return a == b; }
 
   // Cuts *start behind the first byte past the common prefix that can be raised without reaching
-  // `limit`. A 0xff cannot be raised, so it stays and the search goes on.
+  // `limit`. A 0xff cannot be raised, so it stays and the search continues.
   void FindShortestSeparator(std::string* start, const Slice& limit) const override {
     const size_t common = Slice(*start).difference_offset(limit);
     if (common >= std::min(start->size(), limit.size())) return;  // one begins the other

@@ -18,7 +18,7 @@ constexpr uint64_t KeepTwoDigits(uint64_t value) {
   return value * scale;
 }
 
-// Growth goes on from the exact numbers, so that rounding does not add up.
+// Growth continues from the exact numbers, so that rounding does not add up.
 Limits MakeLimits() {
   Limits limits{1, 2};
   double exact = 2.0;

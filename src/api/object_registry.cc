@@ -171,7 +171,7 @@ std::shared_ptr<Customizable> ObjectRegistry::ManageUnlessThere(
     const std::string& type, const std::string& id, std::shared_ptr<Customizable> object) {
   std::lock_guard<std::mutex> lock(objects_mutex_);
   const std::string name = object->Name(), own_id = object->GetId();
-  // What goes by its class's name alone is not one particular object.
+  // An object with its class's name alone is not one particular object.
   if (id != name) {
     std::weak_ptr<Customizable>& held = objects_[KeyOf(type, id)];
     if (auto there = held.lock()) return there;

@@ -14,7 +14,7 @@ inline std::shared_ptr<rocksdb::ObjectRegistry> RegistryOf(const rocksdb::Config
   return config.registry != nullptr ? config.registry : rocksdb::ObjectRegistry::Default();
 }
 
-// What CreateFromString answers to an id that nobody knows: with `ignore_unsupported_options`, the
+// The result of CreateFromString for an unknown id: with `ignore_unsupported_options`, the
 // default, OK, and the caller's object stays what it was.
 inline rocksdb::Status UnknownObject(const rocksdb::ConfigOptions& config, const char* kind,
                                      const std::string& id) {
@@ -33,7 +33,7 @@ bool NewRegistered(const rocksdb::ConfigOptions& config, const std::string& id,
   return true;
 }
 
-// The same of objects that nobody owns.
+// The same for objects without an owner.
 template <typename T, typename Pointer>
 bool FindRegistered(const rocksdb::ConfigOptions& config, const std::string& id, Pointer* result,
                     rocksdb::Status* s) {

@@ -9,7 +9,7 @@ using rocksdb::WriteBatch;
 
 namespace {
 
-// Whether a mark ends a transaction's part of the batch. `empty` tells handlers
+// Whether a mark ends a transaction's part of the batch. `empty` says to handlers
 // of a Noop whether anything preceded it.
 Status HandleMark(WriteBatch::Handler* handler, const BatchRecord& r, bool* empty) {
   switch (r.tag) {

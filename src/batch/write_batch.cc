@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rocksdb::WriteBatch. The format stands in batch/batch_record.h.
+// rocksdb::WriteBatch. The format is in batch/batch_record.h.
 #include "rocksdb/write_batch.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of C that the engine calls back. `state` is the caller's, who is told by `destructor` when nothing needs it
+// Objects of C that the engine calls back. `state` is the caller's; `destructor` is called when nothing needs it
 // any more. Thread safety is that of the functions: the engine calls them from any number of threads.
 #pragma once
 

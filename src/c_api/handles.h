@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the opaque types of rocksdb/c.h are. A handle holds `rep`; whoever closes or destroys the handle deletes what
+// What the opaque types of rocksdb/c.h are. A handle holds `rep`; closing or destroying the handle deletes what
 // a plain pointer `rep` points to, unless said otherwise. Handles that call back into C are in callbacks.h.
 #pragma once
 

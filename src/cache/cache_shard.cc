@@ -92,7 +92,7 @@ void CacheShard::TakeOut(CacheEntry* entry) {
 
 bool CacheShard::Remove(CacheEntry* entry) {
   TakeOut(entry);
-  // Counted as detached before the table lets go: who drops the last reference uncounts.
+  // Counted as detached before the table releases it: the last reference uncounts.
   detached_usage_.fetch_add(entry->total_charge, std::memory_order_relaxed);
   if (entry->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
   Uncount(entry);

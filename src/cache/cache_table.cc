@@ -52,7 +52,7 @@ void CacheTable::Erase(const CacheEntry* entry) {
   Slot* const slots = array->slots;
   size_t gap = array->Home(entry->hash);
   while (slots[gap].entry.load(std::memory_order_relaxed) != entry) gap = array->Next(gap);
-  // Entries further on that may stand in the gap move there, and leave one of their own.
+  // Later entries that may be in the gap move there, and leave another gap.
   for (size_t i = array->Next(gap);; i = array->Next(i)) {
     CacheEntry* const next = slots[i].entry.load(std::memory_order_relaxed);
     if (next == nullptr) break;

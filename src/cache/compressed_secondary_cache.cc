@@ -5,7 +5,7 @@
 // An entry is one string: a byte with the compression type, then the payload.
 // The payload of every codec states its size, which is what
 // compress_format_version = 2 asks for; with version 1 RocksDB keeps the size
-// elsewhere, and nobody can tell from outside. enable_custom_split_merge cuts
+// elsewhere, which cannot be seen from outside. enable_custom_split_merge cuts
 // values to fit jemalloc's bins; entries here are single allocations, so there
 // is nothing to cut.
 //

@@ -23,7 +23,7 @@ void MissHistory::Tags::Resize(size_t slots) {
                                kMostBits);
   MutexLock lock(&mu_);
   if (bits > most_bits_) {
-    // Zeroed pages that nobody writes take no memory.
+    // Zeroed pages that are never written take no memory.
     auto* const tags = static_cast<uint16_t*>(calloc(size_t{1} << bits, sizeof(uint16_t)));
     if (tags == nullptr) return;  // the old ones do, too
     arrays_.emplace_back(tags);

@@ -210,10 +210,10 @@ IOStatus BackupEngineImpl::VerifyBackup(BackupID id, bool verify_with_checksum) 
   return status_to_io_status(std::move(s));
 }
 
-// The description goes first: what is left over without it is garbage.
+// The description is deleted first: files without it are garbage.
 Status BackupEngineImpl::Delete(BackupID id) {
   Status s = fs_->DeleteFile(MetaPath(id));
-  // It may be gone, by somebody else or by an attempt that was not synced.
+  // It may be deleted already, by another process or by an attempt that was not synced.
   if (s.ok() || IsMissing(s)) s = SyncIfWanted(MetaDir());
   if (s.ok()) known_.erase(id);
   return s;

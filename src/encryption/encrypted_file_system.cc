@@ -224,7 +224,7 @@ class SealedFileSystem final : public EncryptedFiles {
     if (!s.ok()) return s;
     uint64_t stored_bytes = 0;
     s = target()->GetFileSize(path, IOOptions(), &stored_bytes, dbg);
-    // A segment that is not there whole cannot be gone on with.
+    // A partial segment cannot be continued.
     if (s.ok() && stored_bytes > reader->stored_end()) {
       s = target()->Truncate(path, reader->stored_end(), IOOptions(), dbg);
     }

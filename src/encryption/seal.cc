@@ -29,7 +29,7 @@ unsigned char* Bytes(char* p) { return reinterpret_cast<unsigned char*>(p); }
 
 Status LibraryError(const char* what) { return Status::IOError("OpenSSL", what); }
 
-// What a seal vouches for beside the data: file, place, and the segment's length.
+// The seal also covers file, place, and the segment's length.
 struct Associated {
   Associated(const std::array<unsigned char, kSealFileIdBytes>& file_id, uint64_t segment_offset,
              uint32_t segment_bytes, uint32_t index) {

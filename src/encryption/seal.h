@@ -36,7 +36,7 @@ inline uint64_t StoredChunkOffset(uint64_t i) {
   return kSegmentHeaderBytes + i * (kSealChunkBytes + kSealTagBytes);
 }
 
-// Fills with bytes that nobody can guess.
+// Fills with unpredictable bytes.
 rocksdb::Status RandomBytes(unsigned char* bytes, size_t n);
 
 class FileSeal {

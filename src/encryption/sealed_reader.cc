@@ -79,7 +79,7 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
                                uint64_t stored_bytes, bool* found) {
   *found = false;
   Window window(file);
-  // Whoever forges headers, which needs no key, has them tried in time that grows with the file, not with its square:
+  // Forged headers, which need no key, are tried in time that grows with the file, not with its square:
   // segments that are there need a guess for every fourth lost byte.
   constexpr uint64_t kMostGuesses = 4 << 20;  // seconds
   const uint64_t most = std::min(stored_bytes / 2, kMostGuesses);

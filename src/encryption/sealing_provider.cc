@@ -24,7 +24,7 @@ constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, k
 // Why there is no key, which says nothing of the file: it is there, and not damaged.
 Status NoKey(const Status& why, const std::string& path, uint64_t id) {
   const std::string what = "the key callback, asked for key " + std::to_string(id) + " for " + path;
-  // What the engine would take for its own: a missing or damaged file, a database that is closed, a family that is gone.
+  // Errors that the engine would interpret: a missing or damaged file, a closed database, a dropped family.
   const bool misleading = why.IsNotFound() || why.IsPathNotFound() || why.IsCorruption() || why.IsShutdownInProgress() ||
                           why.IsColumnFamilyDropped() || why.IsIncomplete() || why.IsNotSupported() || why.IsMergeInProgress();
   if (misleading) return Status::InvalidArgument(what, why.ToString());

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = FileOperation::Kind;
 
-// Whom a file tells, and under which name.
+// The observer of a file, and its name.
 class Teller {
  public:
   Teller(std::shared_ptr<FileObserver> observer, std::string path)
@@ -177,7 +177,7 @@ class ObservedWritableFile final : public WritableFile {
 
   bool failed_ = false;
   const Teller teller_;
-  const std::unique_ptr<WritableFile> file_;  // tells of its end, too
+  const std::unique_ptr<WritableFile> file_;  // also reports its end
 };
 
 class ObservedFileSystem final : public FileSystem {

@@ -84,7 +84,7 @@ class PosixPageFile : public PageFile {
 
   Status Close() override {
     if (fd_ < 0) return Status::OK();
-    // Not repeated after EINTR: on Linux the descriptor is gone either way.
+    // Not repeated after EINTR: on Linux the descriptor is closed either way.
     const int r = close(std::exchange(fd_, -1));
     return r == 0 || errno == EINTR ? Status::OK() : PosixError("close", path_, errno);
   }

@@ -125,7 +125,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
     Status s = Flush();
     // Give back what was reserved and not used.
     if (s.ok() && allocated_ > Length()) s = CutToLength();
-    // Not repeated after EINTR: on Linux the descriptor is gone either way.
+    // Not repeated after EINTR: on Linux the descriptor is closed either way.
     if (close(fd_) != 0 && s.ok() && errno != EINTR) s = PosixError("close", path_, errno);
     fd_ = -1;
     if (failed_.ok()) failed_ = Status::IOError("While append: " + path_, "the file is closed");

@@ -271,7 +271,7 @@ void CompactionIterator::ProcessHidden(const ParsedInternalKey& version) {
       ++stats_.single_delete_pairs;
       tombstone.for_conflicts = tombstone.sequence > options_.earliest_write_conflict_snapshot;
     }
-    // Its partner is gone: what it may still have to hide is not its own.
+    // Its partner was dropped: what it may still hide is not its own.
     tombstone.type = kTypeDeletion;
     lone_single_delete_ = false;
   }
@@ -563,7 +563,7 @@ bool CompactionIterator::TakeOperand(SequenceNumber top, SequenceNumber seq,
     case Decision::kRemoveAndSkipUntil:
       stats_.dropped_by_filter += operands->size();
       operands->clear();
-      StartSkipping({user_key_, top, kTypeMerge});  // the record at hand goes with the others
+      StartSkipping({user_key_, top, kTypeMerge});  // the current record is skipped with the others
       return false;
     default:
       return false;  // AskFilter has set the status

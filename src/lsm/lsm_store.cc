@@ -479,7 +479,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
         context_->ledger->Add(p->meta().extent);
       }
     }
-    // A new head upon pieces that stay: what scans lose by them goes on.
+    // A new head on pieces that stay: their loss by scans continues.
     const auto kept = old_pieces.find(table->num_pieces() == 0 ? nullptr : table->piece(0));
     if (kept != old_pieces.end() && kept->second != table.get()) {
       table->scan_cost()->Inherit(*kept->second->scan_cost());

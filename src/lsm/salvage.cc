@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LsmStore::Salvage: every table and every run of values is read. Damaged tables are written anew
-// (table_salvage.h); so are, where anything is lost, those that name values that are gone: what was dead may show then.
+// LsmStore::Salvage: every table and every run of values is read. Damaged tables are rewritten
+// (table_salvage.h). If anything is lost, so are tables that name missing values: dead records may show then.
 #include <algorithm>
 
 #include "lsm/lsm_store_impl.h"
@@ -168,7 +168,7 @@ class LsmStore::Salvager {
   struct Found {
     const VersionEdit::Added* added;
     TableRef table;  // null if it is damaged
-    bool damaged;    // or names values that are gone, or will be
+    bool damaged;    // or names values that are missing, or will be
   };
   LsmStore* const store_;
   const VersionEdit& recovered_;

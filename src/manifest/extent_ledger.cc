@@ -258,7 +258,7 @@ std::vector<ExtentLedger::Hole> ExtentLedger::TakeHoles(const PunchLimits& limit
     const auto run = std::prev(file.dead.upper_bound(hole.begin));
     const auto [first, last] = *run;
     file.dead.erase(run);
-    // Parts of pages stay, to be punched with what dies beside them.
+    // Parts of pages stay, to be punched with their neighbours.
     if (first < hole.begin) file.dead[first] = hole.begin;
     if (hole.end < last) file.dead[hole.end] = last;
     file.dead_bytes -= hole.end - hole.begin;

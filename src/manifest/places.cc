@@ -78,7 +78,7 @@ uint64_t NumberOf(const std::string& text) {
   return ConsumeDecimal(&rest, &number) ? number : 0;
 }
 
-// As it is stored: relative where it goes along with a copy of the database.
+// As it is stored: relative if it is copied with the database.
 std::string StoredDir(FileSystem* fs, const std::string& db_dir, const std::string& dir) {
   std::string absolute, real, absolute_db, real_db;
   if (!fs->GetAbsolutePath(dir, &absolute).ok() || !fs->GetAbsolutePath(db_dir, &absolute_db).ok() ||

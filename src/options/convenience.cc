@@ -166,7 +166,7 @@ Status GetPlainTableOptionsFromString(const PlainTableOptions& base, const std::
   return GetPlainTableOptionsFromString(LegacyConfig(false, false), base, text, new_options);
 }
 
-// What the database does not know goes to the column family; what neither knows is an error.
+// An option that the database does not know is the column family's; one that neither knows is an error.
 Status GetOptionsFromString(const ConfigOptions& config, const Options& base,
                             const std::string& text, Options* new_options) {
   OptionMap map;

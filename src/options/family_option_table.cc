@@ -98,7 +98,7 @@ OptionInfo<F> Collectors() {
 void AddContents(OptionTable<F>* t) {
   t->push_back(Pointer<F>(FIELD(comparator), kFixed, kYes,
                           "its name is in the manifest and must match at open"));
-  // No family is without one: "nullptr" is a name that nobody knows.
+  // Every family has one: "nullptr" is an unknown name.
   t->back().parse = [](const ConfigOptions& config, const std::string&, const std::string& value, F* options) {
     const rocksdb::Comparator* named = nullptr;
     const Status s = rocksdb::Comparator::CreateFromString(config, value, &named);

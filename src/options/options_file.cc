@@ -158,7 +158,7 @@ Status ReadTableSection(const ConfigOptions& config, const Section& section,
   return s;
 }
 
-// Where the text may stand in the file: an error names the line.
+// The possible place of the text in the file: an error names the line.
 class SectionReader {
  public:
   SectionReader(const ConfigOptions& config, const std::string& file, rocksdb::DBOptions* db,

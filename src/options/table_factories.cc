@@ -199,7 +199,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
       s = Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
                                   std::to_string(piece_.tableless_page_bytes));
     }
-    // What one section may have: more than can be told apart, and sums with it stay far from overflowing.
+    // What one section may have: more than can be distinguished, and sums with it never overflow.
     if (s.ok()) s = between("tableless_pages", piece_.tableless_pages, 0, kMaxSectionPages);
     if (s.ok()) s = between("tableless_fill_percent", piece_.tableless_fill_percent, 5, 95);
     if (s.ok()) s = between("tableless_max_overflow_percent", piece_.tableless_max_overflow_percent, 0, 100);

@@ -127,7 +127,7 @@ Outcome CpBuilder::BuildSegments(std::span<const uint64_t> grouped,
       build(&builder, s);
     });
   }
-  // Of several failures that of the least segment decides, whoever came first.
+  // Of several failures that of the least segment counts, in any order.
   for (const Result result : results) {
     if (result == Result::kRepeats) return Outcome::kRepeats;
     if (result == Result::kHopeless) return Outcome::kSkewed;

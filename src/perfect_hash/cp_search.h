@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner loop of CPHash: which of many displacement pairs sends all keys of a bucket to free
 // slots (the paper's 4.1.2). Vectors of candidates: equation 1 with a vectorised fast-mod, then a
-// gather from the bitmap of slots; what survives one key goes on to the next.
+// gather from the bitmap of slots; candidates that survive one key are checked for the next.
 //
 // The instruction set is chosen at run time; every one gives the same answers.
 // Thread safety: pure functions, but for ForceSimd.

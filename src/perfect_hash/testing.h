@@ -90,7 +90,7 @@ inline std::unique_ptr<uint8_t[]> Exact(const std::string& bytes) {
   return copy;
 }
 
-// Nothing that was cut short opens, nor what goes on behind its end.
+// Nothing that was cut short opens, nor anything with bytes after its end.
 inline void ExpectCutsRefused(const std::string& bytes) {
   const size_t step = std::max<size_t>(1, bytes.size() / 1000);
   for (size_t size = 0; size < bytes.size(); size += step) {

@@ -148,7 +148,7 @@ Status EmptyTrashDirectory(const std::shared_ptr<compassdb::FileSystem>& fs,
   return s;
 }
 
-// The Env goes when its file system does.
+// The Env is destroyed with its file system.
 std::shared_ptr<compassdb::FileSystem> Adapted(std::shared_ptr<FileSystem> fs) {
   struct Held {
     std::unique_ptr<Env> env;

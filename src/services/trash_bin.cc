@@ -60,7 +60,7 @@ uint64_t TrashBin::bytes() const {
   return bytes_;
 }
 
-// True if the file is gone, or cannot be deleted.
+// True if the file was deleted, or cannot be.
 bool TrashBin::DeleteSome(const Item& item, uint64_t* freed, Status* status) const {
   uint64_t links = 0;
   if (chunk_ > 0 && item.bytes > chunk_ && item.fs->GetLinkCount(item.path, &links).ok() &&

@@ -58,7 +58,7 @@ class ForgeTest : public TableTest {
     return parts;
   }
 
-  // The piece's file anew. The manifest goes along with what the footer counts.
+  // Rewrites the piece's file. The manifest agrees with the counts of the footer.
   void PutTogether(PieceParts parts, PieceMeta* meta) {
     std::string file = ReadFile(meta->extent.file_number).substr(0, meta->extent.offset) + parts.blocks + parts.pages;
     PieceFooter& footer = parts.footer;

@@ -320,7 +320,7 @@ Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key, co
       if (record.type == kTypeMerge) {
         if (!ctx->Add(record.sequence, record.type, record.value, nullptr)) return Status::OK();
       } else {
-        // The last one: the block goes along with the value.
+        // The last one: the block is pinned with the value.
         rocksdb::Cleanable pin;
         best->block()->MoveInto(&pin);
         ctx->Add(record.sequence, record.type, record.value, &pin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an edit changes of pages becomes the current view. Sections and overflow change only for whoever has the turn,
+// Makes the changes of an edit the current view. Sections and overflow change only for the owner of the turn,
 // and so not between the two halves.
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct TablelessStore::PreparedPages : Prepared {
   uint64_t overflow_written = 0;  // records
 };
 
-// The index of a section whose `overflow_from` has moved is made anew, of all runs from there on: those that stay may be
+// The index of a section whose `overflow_from` has moved is rebuilt, of all runs from there on: those that stay may be
 // newer than those that are added, which a rewriting makes of what it found when it began.
 Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
                                        std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const {

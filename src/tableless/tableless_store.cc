@@ -16,7 +16,7 @@ namespace compassdb {
 
 namespace {
 
-// Of markers per run of a key store that is made anew.
+// Markers per run of a key store that is rebuilt.
 constexpr uint64_t kMarkerBytes = 64 << 20;
 
 // Of a new store, per section: for what is flushed. Rehashes follow what comes later.
@@ -360,7 +360,7 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
   return pages.Rebuild(edit);
 }
 
-// A key store that lacks keys is made anew from the records. What it had put aside is for snapshots of earlier lives.
+// A key store that lacks keys is rebuilt from the records. Its other versions were for snapshots of earlier opens.
 // Pages may be ahead and yet not durable: once a power cut has taken them back, the log has what they had, which no
 // marker may hide.
 Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
@@ -417,7 +417,7 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
 }
 
 // A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four. Those
-// that wait since file deletions are disabled, and with them writes in place, are nobody's fault.
+// that wait since file deletions are disabled, and with them writes in place, are no error.
 int TablelessStore::Level0Runs() const {
   const auto now = current();
   const auto& journals = now->parts().journals;

@@ -164,7 +164,7 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
   return LookupInPage(read, master.section, section.PageOf(master), user_key, result);
 }
 
-// What is older than all that was folded here is in the page, unless somebody else has written it since.
+// Versions older than all folded ones are in the page, unless a primary has written it since.
 Status TablelessView::ChangedBeside(uint32_t section, uint64_t page) const {
   if (!state_->read_only()) return Annotate(Status::Corruption("a record is newer than the manifest"), section, page);
   return Status::TryAgain("a page was changed after this opening",

@@ -116,7 +116,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   // the journal.
   Status Annotate(const Status& s, uint32_t section, uint64_t page, const PageJournal* journal = nullptr,
                   const PageJournal::Place& place = {}) const;
-  // CheckPage; and Corruption of a page that only somebody else can have written, if nobody else may.
+  // CheckPage; and Corruption of a page that only a primary can have written, if there is none.
   Status CheckRead(const Slice& image, uint32_t section, uint64_t page, Slice* records) const;
   // The key's newest version here, from its page or the overflow store.
   Status Lookup(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,

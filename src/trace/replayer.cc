@@ -96,7 +96,7 @@ class ReplayerImpl final : public rocksdb::Replayer {
     const std::chrono::steady_clock::time_point start;
   };
 
-  // What cannot be run is told, and left out.
+  // Records that cannot be run are reported and skipped.
   Status Run(const RawTraceRecord& raw, const Callback& callback) {
     std::unique_ptr<TraceRecord> record;
     Status s = DecodeTraceRecord(raw, &record);

@@ -2,7 +2,7 @@
 // Records what applications read and write (DB::StartTrace), in the format of trace/trace_format.h.
 //
 // Nothing is recorded unless `running`, one relaxed load, says so. An operation is recorded before it is carried
-// out, whatever comes of it; a trace that cannot be written does not fail it.
+// out, with any result; a trace that cannot be written does not fail it.
 //
 // Thread safety: all methods; the trace is written under a lock of its own, a leaf.
 #pragma once

@@ -29,7 +29,7 @@ bool DeadlockDetector::BeginWait(TransactionID waiter, Waiting waiting, int64_t 
   bool found = false;
   size_t head = 0;
   for (; static_cast<int64_t>(head) < max_depth; ++head) {
-    if (head == queue.size()) return true;  // nobody further waits
+    if (head == queue.size()) return true;  // no more waiters
     if (queue[head].id == waiter) {
       found = true;
       break;

@@ -50,7 +50,7 @@ class DefaultCondVar final : public TransactionDBCondVar {
                std::cv_status::timeout) {
       s = Status::TimedOut(Status::SubCode::kMutexTimeout);
     }
-    lock.release();  // the caller goes on holding it
+    lock.release();  // the caller keeps it
     return s;
   }
   void Notify() override { wake_.notify_one(); }

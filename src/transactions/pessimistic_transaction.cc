@@ -103,7 +103,7 @@ void PessimisticTransaction::Clear() {
   TransactionBase::Clear();
 }
 
-// Its keys are not locked: as in RocksDB, whoever opens the database resolves
+// Its keys are not locked: as in RocksDB, the program that opens the database resolves
 // what was prepared before anything else writes.
 Status PessimisticTransaction::Recover(const std::string& name,
                                        const RecoveredTransaction& recovered) {
@@ -272,7 +272,7 @@ Status PessimisticTransaction::GetForUpdate(const ReadOptions& options, ColumnFa
 Status PessimisticTransaction::SetTimestamps(WriteBatch* batch) {
   return batch->UpdateTimestamps(Encoded(commit_timestamp_), [this](uint32_t id) {
     const std::shared_ptr<ColumnFamily> family = engine_->FamilyById(id);
-    return family == nullptr ? size_t{0} : family->timestamp_size();  // of one that is gone: to nobody
+    return family == nullptr ? size_t{0} : family->timestamp_size();  // of a dropped one: unused
   });
 }
 
@@ -448,13 +448,13 @@ Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& 
   SetSnapshotIfNeeded();
   if (!s.ok()) return s;
   if (do_validate && MustValidate(family)) {
-    // Only under the lock nobody changes the key any more.
+    // Only under the lock the key does not change any more.
     s = Validate(family, key, &sequence);
   } else {
     if (assume_tracked && !locked) {
       s = Status::InvalidArgument("assume_tracked is set but it is not tracked yet");
     }
-    // Since the lock was taken nobody else wrote the key.
+    // Since the lock was taken there was no other write to the key.
     if (sequence == kMaxSequenceNumber) sequence = db_->GetLatestSequenceNumber();
   }
   if (!s.ok()) {
@@ -474,7 +474,7 @@ bool PessimisticTransaction::MustValidate(ColumnFamilyHandle* family) const {
                                   FamilyOf(family)->timestamp_size() != 0);
 }
 
-// Whether somebody wrote the key between the snapshot and the lock, or at a time behind the read
+// Whether there was a write to the key between the snapshot and the lock, or at a time behind the read
 // timestamp. `tracked` becomes the sequence since which the key is known to be unchanged.
 Status PessimisticTransaction::Validate(ColumnFamilyHandle* family, const Slice& key,
                                         SequenceNumber* tracked) {

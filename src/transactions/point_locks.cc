@@ -52,7 +52,7 @@ void PointLocks::RemoveFamily(uint32_t family_id) {
   // Nobody finds its locks to give them back any more.
   family->removed = true;
   for (Stripe& stripe : family->stripes) {
-    // Whoever has not seen it waits by now.
+    // Threads that have not seen it are waiting by now.
     if (stripe.mutex->Lock().ok()) stripe.mutex->UnLock();
     stripe.changed->NotifyAll();
   }

@@ -202,7 +202,7 @@ void TransactionBase::UndoGetForUpdate(ColumnFamilyHandle* family, const Slice& 
   if (Inherited()) return;
   const uint32_t id = HandleOf(family)->GetID();
   const std::string name = key.ToString();
-  // A read before the save point stays: a rollback goes back to it.
+  // A read before the save point stays: a rollback returns to it.
   if (!save_points_.empty() &&
       save_points_.back().tracked.UndoRead(id, name) == TrackedKeys::Undone::kNothing) {
     return;

@@ -81,7 +81,7 @@ TransactionDBImpl::TransactionDBImpl(rocksdb::DB* db, DBImpl* engine,
       })) {}
 
 TransactionDBImpl::~TransactionDBImpl() {
-  // Those that recovery made and nobody took; each removes itself.
+  // Those that recovery made and that were not taken; each removes itself.
   while (true) {
     PessimisticTransaction* transaction = nullptr;
     {

@@ -97,7 +97,7 @@ void DbWithTtlImpl::WrapOptions(int32_t ttl, rocksdb::Env* env,
   }
 }
 
-// The database goes before the filters that its compactions use.
+// The database is destroyed before the filters that its compactions use.
 DbWithTtlImpl::~DbWithTtlImpl() {
   Close().PermitUncheckedError();
   delete db_;

@@ -50,7 +50,7 @@ inline Slice WithoutTtlTime(const Slice& stored) {
   return Slice(stored.data(), stored.size() - kTtlBytes);
 }
 
-// False if it cannot be told.
+// False if it is not known.
 inline bool IsExpired(const Slice& stored, int32_t ttl, rocksdb::Env* env) {
   uint32_t now = 0;
   if (ttl <= 0 || stored.size() < kTtlBytes || !CurrentTtlTime(env, &now).ok()) return false;

@@ -73,7 +73,7 @@ class RetireList {
 
   // Memory for the next Add, which then needs none.
   void Reserve() { objects_.reserve(objects_.size() + 1); }
-  // `object` has been unlinked; free(object) is due once its readers are gone.
+  // `object` has been unlinked; free(object) is called once it has no readers.
   void Add(void* object, FreeFn free, size_t bytes);
   // Pending objects and bytes.
   size_t count() const { return objects_.size(); }

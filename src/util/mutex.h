@@ -25,7 +25,7 @@ class MutexOwner {
   bool IsThisThread() const { return thread_.load(std::memory_order_relaxed) == &this_thread_; }
 
  private:
-  static inline thread_local char this_thread_ = 0;  // its address tells threads apart
+  static inline thread_local char this_thread_ = 0;  // its address identifies the thread
   std::atomic<const char*> thread_{nullptr};
 #endif
 };

@@ -32,7 +32,7 @@ PinnableSlice::PinnableSlice(PinnableSlice&& other) : buf_(&self_space_) {
 }
 
 // A copy that lives in the other's own string moves as a string, whose bytes may change their place;
-// one in a string of the caller's goes on referring to that string.
+// one in a string of the caller's still refers to that string.
 PinnableSlice& PinnableSlice::operator=(PinnableSlice&& other) {
   if (this == &other) return *this;
   Cleanable::Reset();

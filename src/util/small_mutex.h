@@ -26,7 +26,7 @@ class CAPABILITY("mutex") SmallMutex {
   }
 
  private:
-  enum : uint32_t { kFree, kHeld, kWanted };  // kWanted: held, and somebody may be waiting
+  enum : uint32_t { kFree, kHeld, kWanted };  // kWanted: held, and a thread may be waiting
   std::atomic<uint32_t> state_{kFree};
 };
 

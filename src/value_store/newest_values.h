@@ -25,7 +25,7 @@ class NewestValues {
       MutexLock lock(&mu_);
       version_.swap(version);
     }
-    // The old one goes here, outside of the lock.
+    // The old one is destroyed here, outside of the lock.
   }
 
  private:

@@ -36,7 +36,7 @@ void UpdateCounts::Reserve(uint64_t keys) {
     current_.store(grown.release());
     if (charge_ != nullptr) {
       charge_->Add(wanted);
-      if (old != nullptr) charge_->Subtract(old->counts.size());  // it goes with its last reader
+      if (old != nullptr) charge_->Subtract(old->counts.size());  // destroyed with its last reader
     }
     if (old != nullptr) retired_.Add(old, [](void* table) { delete static_cast<Table*>(table); }, old->counts.size());
   }

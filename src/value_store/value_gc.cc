@@ -50,11 +50,11 @@ struct Before {
 struct Input {
   std::vector<ValueEntry> values;
   std::vector<bool> dead;  // by value: no table names it
-  std::vector<bool> keep;  // by value: somebody may read it
+  std::vector<bool> keep;  // by value: a reader may need it
   std::vector<bool> cold;  // by value, judged once: counts go on changing
   bool stays = false;      // the run is not rewritten
   uint64_t live_bytes = 0, dead_bytes = 0;
-  uint64_t freed_bytes = 0;  // of the dead ones, what goes whatever becomes of other runs
+  uint64_t freed_bytes = 0;  // of the dead ones, those dropped independently of other runs
 };
 
 class Collection {
@@ -216,7 +216,7 @@ class Collection {
       size_t end = begin + 1;
       while (end < versions_.size() && SameKey(versions_[begin], versions_[end])) ++end;
       bool older_value = false;
-      bool older_read = false;  // somebody reads an older value of the key, which no notice speaks of yet
+      bool older_read = false;  // a reader needs an older value of the key, without a notice yet
       for (size_t i = end; i-- > begin;) {
         const Version& v = versions_[i];
         const bool fresh = !job_.inputs[v.run]->counted();
@@ -270,7 +270,7 @@ class Collection {
       input.dead_bytes = static_cast<uint64_t>(report_->hints[i].dead);
       bytes += input.live_bytes + input.dead_bytes;
       // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
-      // has a range of its own: nobody could tell any more which of the two still counts.
+      // has a range of its own: then it would not be known which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
       bool may = Young(i);
       if (job_.merge) {
@@ -283,7 +283,7 @@ class Collection {
       if (input.stays) order.push_back(i);
     }
     if (job_.merge || job_.old_until != UINT64_MAX) return;
-    // A notice goes only with the value that it ended. Were it counted here, its run could be taken for it and the
+    // A notice is dropped only with the value that it ended. Were it counted here, its run could be taken for it and the
     // value's stay: it would be written again and again, for nothing.
     const auto worth = [this](size_t i) {
       return static_cast<double>(inputs_[i].freed_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);

@@ -190,7 +190,7 @@ void ValueRun::LoadTogether(std::vector<const ValueRun*> runs) {
   std::vector<std::shared_ptr<CompactionFile>> files(runs.size());
   std::vector<std::string> rooms(runs.size());
   std::vector<ReadRequest> reads(runs.size());
-  ReadBatch batch;  // goes first
+  ReadBatch batch;  // destroyed first
   for (size_t i = 0; i < runs.size(); ++i) {
     const ValueRunMeta& meta = runs[i]->meta_;
     reads[i].status = runs[i]->OpenFile(&files[i]);

@@ -38,7 +38,7 @@ struct ValueContext {
   // The live snapshots, ascending; null: there are never any.
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: not counted
-  // Of what is in memory beside the pages of a family with paged places: null elsewhere.
+  // Memory in addition to the pages of a family with paged places: null elsewhere.
   std::shared_ptr<CacheCharge> charge;
   // Of replaced runs that still have users, which keep them on disk.
   mutable std::atomic<uint64_t> held_bytes{0};

@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-// At least 64 groups, so that the copy of one is small beside the store; where memtables are so small that
+// At least 64 groups, so that the copy of one is small compared to the store; where memtables are so small that
 // a group's share of one is not worth a write, 16.
 constexpr uint32_t kMinGroupBits = 6;
 constexpr uint32_t kFewestGroupBits = 4;
@@ -78,7 +78,7 @@ std::vector<ValueRunRef> ValueStore::Prepare(const VersionEdit& edit) const {
   return runs;
 }
 
-// Runs whose values and notices are all gone leave by a collection, like others.
+// Runs whose values and notices are all dead are removed by a collection, like others.
 void ValueStore::Install(const VersionEdit& edit, const std::vector<ValueRunRef>& prepared) {
   if (edit.deleted_values.empty() && prepared.empty()) return;
   const std::unordered_set<uint64_t> deleted(edit.deleted_values.begin(),
@@ -225,7 +225,7 @@ bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_by
 
 ValueRoom ValueStore::FlushRoom(const ValueOptions& options) const {
   const uint64_t worth = version_->NoticeWorth();
-  // What a deletion ends no longer lives, and its part of the reserve goes with it.
+  // A value that a deletion ends is no longer live, and its part of the reserve is lost.
   return {ValueLoad(version_->Groups()).FlushRoom(options), worth + worth * options.reserve_percent / 100};
 }
 

@@ -17,7 +17,7 @@ namespace {
 // Numbers are taken in blocks: a block's first is a number of the database's, which are never given twice.
 constexpr unsigned kNumberBlockBits = 20;
 constexpr size_t kSectionChecksumBytes = 4;
-// Of a record beside key and value, at most: checksum, type, key size, number.
+// Of a record without key and value, at most: checksum, type, key size, number.
 constexpr size_t kMostRecordHeader = kRecordChecksumBytes + 1 + 5 + 10;
 
 void AppendKeys(const std::vector<ValueEntry>& entries, const std::vector<ValueNotice>& notices,

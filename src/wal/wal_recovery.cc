@@ -176,7 +176,7 @@ class Recovery {
     EndLog(reader, number);
     if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
     if (Is(Mode::kAbsoluteConsistency)) return damage;
-    // Whether anything is missing, the next log's header tells.
+    // The next log's header says whether anything is missing.
     damaged_ = true;
     damage_ = damage.ToString();
     return Status::OK();

@@ -24,7 +24,7 @@ Status WalWriter::CreateOver(FileSystem* fs, const std::string& wal_dir, uint64_
   std::unique_ptr<WritableFile> file;
   Status s = fs->ReuseWritableFile(path, WalFileName(wal_dir, old_number), options, &file);
   if (!s.ok()) return s;
-  // Some file systems begin the file anew.
+  // Some file systems truncate the file.
   uint64_t left = 0;
   WalHeader marked = header;
   marked.over_older_log = !fs->GetFileSize(path, &left).ok() || left > 0;

@@ -56,7 +56,7 @@ struct BackupEngineOptions {
   uint64_t restore_rate_limit;
   std::shared_ptr<RateLimiter> restore_rate_limiter{nullptr};
 
-  // Shared files are told apart by more than their number. With false, only by number and
+  // Shared files are distinguished by more than their number. With false, only by number and
   // identity of the file, and they are in another folder.
   bool share_files_with_checksum;
 

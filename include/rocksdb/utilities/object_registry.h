@@ -26,7 +26,7 @@ class Customizable;
 class Logger;
 class ObjectLibrary;
 
-// Makes the object of that name. One that the caller is to own goes into the unique_ptr, too; an
+// Makes the object of that name. The unique_ptr receives one that the caller owns; an
 // object with static lifetime does not. Null, with a message or not, if it cannot be made.
 template <typename T>
 using FactoryFunc = std::function<T*(const std::string&, std::unique_ptr<T>*, std::string*)>;

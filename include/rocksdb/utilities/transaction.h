@@ -58,7 +58,7 @@ class TransactionNotifier {
   virtual void SnapshotCreated(const Snapshot* newSnapshot) = 0;
 };
 
-// A list of writes that is applied as one, if nobody else wrote its keys meanwhile: the keys that
+// A list of writes that is applied as one, if no other writer wrote its keys meanwhile: the keys that
 // it wrote or read with GetForUpdate(), since it first did so or since its snapshot.
 //
 // Made by BeginTransaction() of the database, deleted by the caller. Thread safety: one thread at
@@ -94,7 +94,7 @@ class Transaction {
   // and survives the process until it is committed or rolled back.
   virtual Status Prepare() = 0;
 
-  // Applies the writes. Busy: somebody else wrote a key (optimistic). TryAgain: whether somebody
+  // Applies the writes. Busy: another writer wrote a key (optimistic). TryAgain: whether somebody
   // did cannot be told. Expired: see TransactionOptions::expiration. TxnNotPrepared: Prepare() is
   // asked for and was not called.
   virtual Status Commit() = 0;
@@ -110,7 +110,7 @@ class Transaction {
   // Forgets the writes.
   virtual Status Rollback() = 0;
 
-  // As of a WriteBatch; returning also lets go of keys that were taken since. NotFound if there is
+  // As of a WriteBatch; returning also releases keys that were locked since. NotFound if there is
   // no save point.
   virtual void SetSavePoint() = 0;
   virtual Status RollbackToSavePoint() = 0;
@@ -295,7 +295,7 @@ class Transaction {
   virtual WriteOptions* GetWriteOptions() = 0;
   virtual void SetWriteOptions(const WriteOptions& write_options) = 0;
 
-  // Takes one GetForUpdate() of the key back; with the last one the key is let go, unless it was
+  // Takes one GetForUpdate() of the key back; with the last one the key is released, unless it was
   // written, or read before the newest save point.
   virtual void UndoGetForUpdate(ColumnFamilyHandle* column_family,
                                 const Slice& key) = 0;

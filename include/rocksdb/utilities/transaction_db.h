@@ -20,7 +20,7 @@ namespace ROCKSDB_NAMESPACE {
 
 class TransactionDBMutexFactory;
 
-// When the data of a transaction goes into the database. Only WRITE_COMMITTED is offered.
+// When the data of a transaction is written to the database. Only WRITE_COMMITTED is offered.
 enum TxnDBWritePolicy {
   WRITE_COMMITTED = 0,  // at the commit
   WRITE_PREPARED,       // when it is prepared
@@ -173,7 +173,7 @@ struct TransactionOptions {
   // never.
   int64_t expiration = -1;
 
-  // How far the search for deadlocks goes.
+  // The depth of the search for deadlocks.
   int64_t deadlock_detect_depth = 50;
 
   // As of WriteBatch; 0: no limit.

@@ -72,7 +72,7 @@ class WBWIIterator {
   virtual Status status() const = 0;
 };
 
-// Each write goes to the batch that GetWriteBatch() gives, and into the index.
+// Each write is added to the batch of GetWriteBatch(), and to the index.
 //
 // Thread safety: as WriteBatch: const functions, lookups and iterators concurrently; everything
 // else needs one thread at a time.

@@ -25,7 +25,7 @@ std::unique_ptr<rocksdb::Env> NewEnvForFileSystem(std::shared_ptr<FileSystem> fs
 // and direct writes, which Env has no functions for). `env` outlives the result.
 std::shared_ptr<FileSystem> FileSystemOfEnv(rocksdb::Env* env);
 
-// The time that the Env tells. `env` outlives the result.
+// The time of the Env. `env` outlives the result.
 std::shared_ptr<Clock> ClockOfEnv(rocksdb::Env* env);
 
 // The pools whose sizes the Env's SetBackgroundThreads changes; the process-wide

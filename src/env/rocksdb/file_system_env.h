@@ -21,7 +21,7 @@ namespace compassdb {
 
 class FileSystemEnv : public rocksdb::Env {
  public:
-  // `base` tells the time and runs the threads; the system and `pools` if null.
+  // `base` has the clock and runs the threads; the system and `pools` if null.
   FileSystemEnv(const char* name, std::shared_ptr<FileSystem> fs, ThreadPools* pools,
                 rocksdb::Env* base);
   ~FileSystemEnv() override;

@@ -101,7 +101,7 @@ class FaultReads : public File {
 
 using FaultRandomAccessFile = FaultReads<RandomAccessFile>;
 
-// A batch of writes goes on one by one, so that each may fail and the power may go between them.
+// A batch is written one by one, so that each write may fail and the power may be cut between them.
 class FaultPageFile : public FaultReads<PageFile> {
  public:
   FaultPageFile(FaultInjectionFileSystem* fs, std::string path, const FileOptions& options,

@@ -90,7 +90,7 @@ class FaultInjectionFileSystem : public FileSystem {
   using Hook = std::function<void(FaultOp, const std::string& path)>;
   void SetHook(Hook hook);  // null: none
 
-  // Only over memory: no-ops on another base (CanCut() tells).
+  // Only over memory: no-ops on another base (see CanCut()).
   bool CanCut() const { return memory_ != nullptr; }
   void PowerCut(uint64_t seed, CutMode mode);
   void Restart();

@@ -28,7 +28,7 @@ struct MemoryFileSystem::Change {
   struct Part {
     NodePtr dir;
     std::string name;
-    NodePtr node;  // null: the name goes
+    NodePtr node;  // null: the name is removed
   };
   std::vector<Part> parts;
   bool Touches(const Node* dir) const {

@@ -86,7 +86,7 @@ ValueSeparator::Options RegionMerge::SeparatorOptions() const {
     options.fresh_from = std::min(options.fresh_from, m->first_sequence());
   }
   options.newer_outside = [this](const Slice& user_key, const KeyHash& hash) {
-    // Tables beside the inputs, too: bases reach beyond what the inputs overlap.
+    // Tables next to the inputs, too: bases reach beyond the overlap with the inputs.
     return in_.version->MayHoldAbove(in_.output_level, user_key, hash, in_.inputs);
   };
   return options;
@@ -201,7 +201,7 @@ bool RegionMerge::Trimmed(const RangeTombstone& t) const {
   return !trim_to_.empty() && cmp_->CompareTimestamp(t.timestamp, trim_to_) > 0;
 }
 
-// A range tombstone goes when all readers see it and nothing that it covers
+// A range tombstone is dropped when all readers see it and nothing that it covers
 // may be left: in this table, or deeper (rules 1, 4). With user-defined timestamps also only below the
 // history that stays, as records go.
 bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
@@ -236,7 +236,7 @@ Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
     return !t.timestamp.empty() || (!snapshots_.empty() && t.sequence > snapshots_.front()) ||
            !ClipTombstone(cmp_, region.lower, region.upper, &t);
   });
-  // Nor do those live that a snapshot kept and that is gone.
+  // Nor are those live that a released snapshot kept.
   const auto superseded = [&](const PieceMeta& meta) {
     return snapshots_.empty() || snapshots_.front() >= meta.largest_seq ? SupersededBytes(meta) : 0;
   };

@@ -115,7 +115,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   }
 
   const ValueGroup& group() const { return group_; }
-  // The store is told, under the mutex, once the edit is in force. (If its commit failed the garbage is where it was.)
+  // The store is notified, under the mutex, once the edit is installed. (If its commit failed, the garbage is the same.)
   void TellStore() const {
     if (!ran_) return;
     if (done_.counted) {

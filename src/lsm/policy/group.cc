@@ -43,7 +43,7 @@ std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& 
   return victims;
 }
 
-// What to order victims by: the least goes first.
+// The order of victims: the least is first.
 double Rank(const PickerConfig& config, const PickerTable& table, const Victim& v) {
   const VictimOrder order = config.rewrites ? config.victim_order : VictimOrder::kLeastOverlap;
   switch (order) {
@@ -82,7 +82,7 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
   plan.input_level = level;
   plan.output_level = level + 1;
   plan.reason = "level size";
-  // A job is to be worth its syncs, so a level goes somewhat below its limit.
+  // A job must be worth its syncs, so a level is reduced somewhat below its limit.
   if (config.rewrites) limit -= std::min(config.group_bytes / 2, limit / 8);
   uint64_t bytes = IdleBytes(input, level);
   const bool settle = !config.rewrites || config.victim_order == VictimOrder::kLeastOverlap;

@@ -71,7 +71,7 @@ bool ChooseBasesOf(const PickerInput& input, const PickerConfig& config, const S
   return true;
 }
 
-// Level 0 goes down as a whole: a victim takes all older overlapping tables
+// Level 0 is moved down as a whole: a victim takes all older overlapping tables
 // with it (rule 5), and flushed tables nearly always overlap. The oldest
 // tables that overlap no other table of level 0 and nothing below just move.
 CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) {
@@ -164,7 +164,7 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   if (level == 0) return PickLevel0(input, config);
   const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, anything goes. Where tables are rewritten nothing ever is.
+  // when the level is far over its limit, any victim will do. Where tables are rewritten nothing ever is.
   return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
 }
 
@@ -237,7 +237,7 @@ CompactionPlan PickConversion(const PickerInput& input, const PickerConfig& conf
   return plan;
 }
 
-// One level: what an earlier configuration left on several goes down to the deepest.
+// One level: data of an earlier configuration on several levels is moved to the deepest.
 CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config) {
   const int from = DataLevel(input);
   for (size_t level = static_cast<size_t>(from) + 1; level < input.levels.size(); ++level) {
@@ -340,8 +340,8 @@ CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config
   return CompactionPlan();
 }
 
-// What snapshots kept goes when they are released, where it is more than may be dead otherwise. Level 0
-// goes down soon.
+// Data that released snapshots kept is dropped, if it is more than may be dead otherwise. Level 0
+// is moved down soon.
 CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config) {
   for (size_t level = 1; level < input.levels.size(); ++level) {
     CompactionPlan plan;
@@ -364,7 +364,7 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
   return CompactionPlan();
 }
 
-// Tables whose oldest data passed its time are rewritten whole, at their level; level 0 goes down.
+// Tables whose oldest data passed its time are rewritten whole, at their level; level 0 is moved down.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
   if (config.periodic_seconds != 0 && (limit == 0 || config.periodic_seconds < limit)) {
@@ -476,7 +476,7 @@ CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& c
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config) {
   CompactionPlan plan;
-  // Writers wait for level 0, nobody for conversions.
+  // Writers wait for level 0, not for conversions.
   if (LevelScore(input, config, 0) >= (config.rewrites ? 3 : 2)) plan = PickLevel0(input, config);
   if (plan.empty()) plan = PickConversion(input, config);
   if (plan.empty() && config.one_level) plan = PickOneLevel(input, config);

@@ -139,7 +139,7 @@ class LevelIterator final : public InternalIterator {
       current_ = tables_[index]->tph().NewIterator(read_);
     }
   }
-  // What the last seek cost goes to the table where it went.
+  // The cost of the last seek is charged to its table.
   void Charge() {
     const ScanAccounting& accounting = *scan_.accounting;
     WalkLength& walk = accounting.walks[scan_.level];

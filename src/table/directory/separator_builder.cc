@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-constexpr uint64_t kExceptionBits = 40;  // of an exception, beside its string
+constexpr uint64_t kExceptionBits = 40;  // of an exception, without its string
 constexpr size_t kMaxSkip = UINT16_MAX;
 
 // Code bits of n codes up to `greatest` with `low_bits` lower bits stored apart.
@@ -105,7 +105,7 @@ KeyNumbering SeparatorBuilder::ChooseNumbering() {
 }
 
 // How many bytes more than the prefix the group should skip: those that all its
-// keys share, if without this its keys would not be told apart.
+// keys share, if without this its keys could not be distinguished.
 size_t SeparatorBuilder::ChooseSkip(const KeyNumbering& numbering, uint32_t first,
                                     uint32_t end) const {
   const size_t skip =

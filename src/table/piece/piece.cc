@@ -323,7 +323,7 @@ void Piece::EraseFromCache() const {
   BlockReadOptions read;
   read.cache_only = true;
   PieceRef reader;
-  // Otherwise the blocks, of a file that is gone, age out by themselves.
+  // Otherwise the blocks of the deleted file age out by themselves.
   if (!Open(read, &reader).ok()) return;
   const PieceReader& r = *reader;
   for (uint32_t i = 0; i < r.num_blocks(); ++i) {

@@ -72,7 +72,7 @@ void PieceIterator::StartWalk(bool backward, bool bounded) {
                    : kNone;
 }
 
-// The walk goes to `block`: the first one of it, or a neighbour of block_.
+// The walk moves to `block`: its first one, or a neighbour of block_.
 void PieceIterator::StepTo(uint32_t block) {
   if (!first_ && (block < block_) != backward_) {
     backward_ = !backward_;
@@ -176,7 +176,7 @@ void PieceIterator::StartWindow(ReadBatch* batch) {
 }
 
 // A walk that has shown itself long, or whose reader asks for it, has its next
-// window read while it goes through the present one.
+// window read while it walks through the present one.
 void PieceIterator::ReadOn() {
   if (ahead_.under_way() || (!read_.async_io && readahead_ < kLongWalk)) return;
   if (piece_->FilesScarce()) return;
@@ -225,7 +225,7 @@ void PieceIterator::PrepareSeek(const Slice* internal_key, ReadBatch* batch) {
     return;
   }
   missing_ = block;
-  // What goes wrong here goes wrong in Seek, and is told there.
+  // An error here happens in Seek, too, and is returned there.
   if (read_.cache_only || piece_->FilesScarce() || !OpenFile().ok()) return;
   if (!timer_.Begin().ok()) return;
   const uint64_t length = piece_->separators().BlockLength(block);
@@ -313,7 +313,7 @@ void PieceIterator::Find(const Slice& internal_key) {
   if (!Load(start_)) return;
   iter_.Seek(internal_key);
   CheckBlock();
-  // Where a key goes on in the next block, a target behind all records of this
+  // If a key continues in the next block, a target after all records of this
   // block is a version of that key: for a later key, LowerBound would have
   // named a later block.
   while (status_.ok() && !iter_.Valid() && piece_->separators().KeyContinues(block_)) {

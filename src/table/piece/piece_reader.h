@@ -202,7 +202,7 @@ class PieceIterator final : public InternalIterator {
   void StartWalk(bool backward, bool bounded);
   void SkipForward();   // to the first record of the next block, if iter_ ran off its end
   void SkipBackward();
-  void CheckBlock();    // takes over an error of iter_
+  void CheckBlock();    // copies an error of iter_
   void Stop();
 
   const PieceRef piece_;

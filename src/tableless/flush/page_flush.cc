@@ -175,7 +175,7 @@ Status PageFlush::BeginInPlace() {
   VersionEdit edit;
   edit.column_family = options_->column_family_id;
   edit.in_place_sequence = newest_;
-  // Before the commit, whose manifest may begin anew with what the state says.
+  // Before the commit, whose manifest may begin again with this state.
   view_->state()->RaiseInPlace(newest_);
   return request_->commit_ahead(std::move(edit), &in_place_);
 }
@@ -339,7 +339,7 @@ class PageFlush::SectionJob {
         if (!alone) out_->replaced.push_back(name);
       }
     }
-    // An earlier try may have changed the page, and not told the key store.
+    // An earlier try may have changed the page, but not the key store.
     const bool in_doubt = !versions.empty() && versions.back().sequence <= flush_->in_doubt_until_;
     const bool only_filtered = versions.empty();
     if (existing != nullptr) {

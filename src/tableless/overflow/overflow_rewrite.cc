@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is alive of the overflow runs that there are goes into new ones, while flushes add others behind them.
+// Rewrites live records of the existing overflow runs into new ones, while flushes add others after them.
 #include <algorithm>
 #include <map>
 

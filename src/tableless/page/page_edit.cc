@@ -18,7 +18,7 @@ Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& out
     if (!told && (existed || !key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
-  // A deletion says that a key is gone, and, to who has a snapshot, that it changed since: no page does.
+  // A deletion says that a key does not exist, and, to readers with a snapshot, that it changed since: no page does.
   if (!told && !held && !(existed && key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }

@@ -119,7 +119,7 @@ std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
   return keys_->PickCompaction();
 }
 
-// A compaction of all levels begins with the pages: what is journaled goes in place, and with a filter
+// A compaction of all levels begins with the pages: journaled images are written in place, and with a filter
 // every section is rewritten through it.
 std::unique_ptr<CompactionTask> TablelessStore::PickManual(const ManualCompaction& request,
                                                            bool* conflict) {

@@ -138,7 +138,7 @@ Status SectionRehash::Repeat(std::shared_ptr<const TablelessView> view, const st
   return s.ok() ? finished : s;
 }
 
-// Which pages are ahead of the section's counts, by a flush that goes on or has failed. The new ones do not say so.
+// Pages that are ahead of the section's counts, by a flush that is running or has failed. The new pages do not say so.
 void SectionRehash::Note(const OldPages& read, const std::vector<uint64_t>& dirty) {
   bytes_read_ += read.bytes_read();
   for (uint64_t page : dirty) ahead_.erase(page);
