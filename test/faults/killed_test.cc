@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // killed_test COMPASSDB [--stride=N]: what makes a database is killed, with its helpers, before its n-th system call that
 // changes a file, n in turn. Afterwards there is nothing in the database's place, or something that is refused by name,
-// or the whole database. Then the same is done again, and succeeds.
+// or the whole database. Repair makes no part of one look whole. Then the same is done again, and succeeds.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -171,9 +171,15 @@ Status Do(const std::string& work, const std::string& from, const std::string& t
   }
   const std::unique_ptr<rocksdb::BackupEngine> closes_engine(engine);
   if (work == "restore") return engine->RestoreDBFromLatestBackup(to, to);
+  std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
   options.create_if_missing = work == "create";
-  s = rocksdb::DB::Open(options, work == "create" ? to : from, &opened);
+  if (work != "create") s = rocksdb::DB::ListColumnFamilies(options, from, &names);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const std::string& name : names) families.emplace_back(name, options);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  if (s.ok()) s = rocksdb::DB::Open(options, work == "create" ? to : from, families, &handles, &opened);
   const std::unique_ptr<rocksdb::DB> db(opened);
+  for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
   if (s.ok() && work == "backup") return engine->CreateNewBackup(db.get());
   if (!s.ok() || work != "checkpoint") return s;
   rocksdb::Checkpoint* made = nullptr;
@@ -200,10 +206,11 @@ class Killed {
     Case("load", nothing, load);
     Case("load into a directory", directory, load);
     Case("put", nothing, {compassdb_, "put", "--db", place, "a", "1"}, "a\t1\n");
+    Case("create", nothing, {self_, "create", "", place}, "");
+    two_families_ = true;
     Case("restore", nothing, restore);
     Case("restore over a database", older, restore);
     Case("checkpoint", nothing, {self_, "checkpoint", Path("whole"), place});
-    Case("create", nothing, {self_, "create", "", place}, "");
     Case("repair", [this, place] {
       fs::copy(Path("whole"), place, fs::copy_options::recursive);
       fs::remove(place + "/CURRENT");
@@ -233,7 +240,10 @@ class Killed {
     for (int i = 1000; i < 2000; ++i) contents_ += "key" + std::to_string(i) + "\tvalue" + std::to_string(i) + "\n";
     data << contents_;
     data.close();
-    const bool made = Traced::Run({compassdb_, "load", "-q", "--db", Path("whole"), Path("data.tsv")}, 0) == 0 &&
+    const Arguments load{compassdb_, "load", "-q", "--db", Path("whole"), Path("data.tsv")};
+    Arguments load_other = load;
+    load_other.insert(load_other.end(), {"--cf", "other", "--create-cf"});
+    const bool made = Traced::Run(load, 0) == 0 && Traced::Run(load_other, 0) == 0 &&
                       Traced::Run({compassdb_, "put", "--db", Path("older"), "old", "1"}, 0) == 0 &&
                       Traced::Run({self_, "backup", Path("whole"), Path("backups")}, 0) == 0;
     return made || Fail("preparation", 0, "failed (is ptrace forbidden here?)");
@@ -254,6 +264,10 @@ class Killed {
         case Found::kWhole: ++whole; break;
         case Found::kOlder: ++absent; break;
         case Found::kWrong: Fail(name, n, "the place holds something else: " + said);
+      }
+      if (killed && kind_ == Kind::kDatabase && fs::exists(Path("place"))) {
+        Ask({compassdb_, "repair", "-q", "--db", Path("place")}, &said);
+        if (Look(then, &said) == Found::kWrong) Fail(name, n, "repaired, the place holds something else: " + said);
       }
       if (!killed && code != 0) Fail(name, n, "was not killed, and ended with " + std::to_string(code));
       if (!killed) break;
@@ -292,11 +306,14 @@ class Killed {
     }
     if (!fs::exists(database)) return Found::kNothing;
     const int code = Ask({compassdb_, "scan", "--db", database}, said);
-    if (code == 0 && *said == then) {
+    std::string other;
+    const bool has_other = !two_families_ || (Ask({compassdb_, "scan", "--db", database, "--cf", "other"}, &other) == 0 && other == then);
+    if (code == 0 && *said == then && has_other) {
       return Ask({compassdb_, "verify", "-q", "--db", database}, said) == 0 ? Found::kWhole : Found::kWrong;
     }
     if (code == 0) return *said == "old\t1\n" && fs::exists(Path("place/CURRENT")) ? Found::kOlder : Found::kWrong;
-    return fs::exists(database + "/CURRENT") ? Found::kRefused : Found::kNothing;
+    const bool named = fs::exists(database + "/CURRENT") || fs::exists(database + "/UNFINISHED");
+    return named ? Found::kRefused : Found::kNothing;
   }
 
   void Clear() {
@@ -314,6 +331,7 @@ class Killed {
   const TempDir dir_;
   std::string contents_;
   enum class Kind { kDatabase, kRocksDb, kBackups } kind_ = Kind::kDatabase;  // what is in the place
+  bool two_families_ = false;  // the database that comes to be has "other" with the same contents
   int failures_ = 0;
 };
 

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using rocksdb::Status;
 
 constexpr char kMovingName[] = "moving";
+constexpr char kUnfinishedName[] = "UNFINISHED";
 
 Status SystemError(const fs::path& path, int error) { return Status::IOError(path.string(), std::strerror(error)); }
 
@@ -73,7 +74,8 @@ bool Unfinished::IsVacant(const std::string& place, bool foreign) {
   const std::vector<std::string> moving = MovingNames(StagingInside(place));
   return !ec && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     if (name == "CURRENT") return false;  // it is whole
-    return name == "lost+found" || name == StagingInside("").string() || (foreign && !IsOfDatabase(name)) ||
+    const bool begun = name == kUnfinishedName && fs::exists(StagingInside(place), ec);
+    return name == "lost+found" || name == StagingInside("").string() || begun || (foreign && !IsOfDatabase(name)) ||
            std::find(moving.begin(), moving.end(), name) != moving.end();
   });
 }
@@ -104,6 +106,9 @@ Status Unfinished::Begin(const std::string& command, const std::string& place) {
   if (ec) return Status::IOError(place, ec.message());
   inside_ = fs::exists(place_, ec);
   if (inside_ && !fs::is_directory(place_, ec)) return Status::InvalidArgument(place, "exists and is not a directory");
+  if (!inside_ && fs::is_symlink(fs::symlink_status(place_, ec))) {
+    return Status::InvalidArgument(place, "is a symbolic link to a directory that is not there");
+  }
   staging_ = inside_ ? StagingInside(place_) : fs::path(place_.string() + ".unfinished");
   mark_ = staging_ / ("made-by-" + command);
   Status s = MakeParents();
@@ -120,8 +125,19 @@ Status Unfinished::Begin(const std::string& command, const std::string& place) {
   // Before there is anything that it marks.
   if (s.ok()) s = SyncPath(staging_);
   if (s.ok()) s = SyncPath(staging_.parent_path());
+  if (s.ok() && inside_) s = MarkPlace(command);
   if (s.ok() && mkdir(directory().c_str(), 0777) != 0) s = SystemError(directory(), errno);
   return s;
+}
+
+Status Unfinished::MarkPlace(const std::string& command) {
+  const fs::path mark = place_ / kUnfinishedName;
+  std::ofstream out(mark, std::ios::binary);
+  out << command << '\n';
+  out.close();
+  if (!out) return Status::IOError(mark.string(), "cannot be written");
+  Status s = SyncPath(mark);
+  return s.ok() ? SyncPath(place_) : s;
 }
 
 // Only what has the mark of this command, or nothing in it at all, is ours to remove.
@@ -200,6 +216,8 @@ Status Unfinished::MoveUp() {
   for (const std::string& name : names) {
     if (s.ok() && OrderOf(name) != order) s = SyncPath(place_);
     order = OrderOf(name);
+    // What is there now can be repaired without CURRENT.
+    if (name == "CURRENT") fs::remove(place_ / kUnfinishedName, ec);
     if (!s.ok()) return s;
     fs::rename(fs::path(directory()) / name, place_ / name, ec);
     if (ec) return Status::IOError((place_ / name).string(), ec.message());
@@ -216,6 +234,7 @@ Status Unfinished::Clear() {
   }
   if (!ec) fs::remove_all(directory(), ec);
   if (!ec) fs::remove(staging_ / kMovingName, ec);
+  if (!ec && inside_) fs::remove(place_ / kUnfinishedName, ec);
   if (!ec) fs::remove(mark_, ec);
   if (!ec) fs::remove(staging_, ec);
   Unlock();

@@ -5,8 +5,9 @@
 //   PLACE.unfinished/db                the database
 //   PLACE.unfinished/moving            names that are moved to PLACE, if PLACE is a directory that was there before
 //
-// Where PLACE is such a directory (which may be a mount point), all this is in PLACE/compassdb.unfinished. The files are
-// moved up at the end, CURRENT last. What a killed command left is removed by the next run of the same command.
+// Where PLACE is such a directory (which may be a mount point), all this is in PLACE/compassdb.unfinished, and
+// PLACE/UNFINISHED makes CompassDB refuse the place. The files are moved up at the end, CURRENT last. What a killed command
+// left is removed by the next run of the same command.
 //
 // Knows nothing of databases but CURRENT and MANIFEST: serves RocksDB's files, too.
 // Thread safety: none.
@@ -41,6 +42,7 @@ class Unfinished {
  private:
   rocksdb::Status MakeParents();
   rocksdb::Status TakeMark(const std::string& command, bool leftover);
+  rocksdb::Status MarkPlace(const std::string& command);
   rocksdb::Status MoveUp();
   // What is in the staging directory, with what was moved out of it; the mark last.
   rocksdb::Status Clear();

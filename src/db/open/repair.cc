@@ -44,10 +44,7 @@ Status Repairer::Run() {
   if (Status s = ProjectDbOptions(options_, name_, &config_); !s.ok()) return s;
   fs_ = config_.fs;
   Status s = fs_->GetChildren(name_, &children_);
-  if (IsMissing(s) || (s.ok() && children_.empty())) {
-    return Status::Corruption(name_, "repair found no files");
-  }
-  if (!s.ok()) return s;
+  if (!s.ok() && !IsMissing(s)) return s;
   uint64_t current = 0;
   s = Manifest::ReadCurrent(fs_, name_, &current);
   // Another engine's database, whose LOG is not ours either; or a key is missing; or a part of a database, which repair
@@ -55,6 +52,13 @@ Status Repairer::Run() {
   if (s.IsInvalidArgument() || s.IsIncomplete()) return s;
   if (s.IsNotFound()) s = DbOpener::CheckNotForeign(fs_, name_);
   if (s.IsInvalidArgument()) return s;
+  // Before a LOCK is made there.
+  const bool any = std::any_of(children_.begin(), children_.end(), [](const std::string& name) {
+    uint64_t number = 0;
+    FileType type;
+    return ParseFileName(name, &number, &type);
+  });
+  if (!any) return Status::Corruption(name_, "repair found no files");
   if (s = CheckNotSealed(); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
