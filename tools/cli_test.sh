@@ -107,6 +107,15 @@ test_usage_errors() {
 }
 
 test_missing_database() {
+  : >file
+  for command in "get k" verify repair "put k v" "load data.tsv"; do
+    # shellcheck disable=SC2086
+    refuse 3 "file is a file, not the directory of a database" c --db file $command
+  done
+  ln -s nowhere dangling
+  refuse 3 "dangling: is a symbolic link to a directory that is not there" c put --db dangling k v
+  refuse 2 "--wal-dir is of a database that is there" c put --db notyet --wal-dir logs k v
+  [ ! -e notyet ] && [ ! -e logs ] || fail "a refused put made something"
   for command in "get k" "delete k" scan dump stats verify compact; do
     # shellcheck disable=SC2086
     refuse 3 "no database in missing" c --db missing $command
@@ -147,6 +156,15 @@ test_load_and_scan() {
   python3 -c 'print("{\"key\":\"deep\",\"value\":" + "[" * 500000 + "]" * 500000 + "}")' | c load -q --db j3 || fail "deep JSON"
   checks=$((checks + 1))
   [ "$(c get --db j3 deep | wc -c)" = 1000001 ] || fail "deep JSON is stored otherwise"
+  # The dump of a key that looks like something else.
+  for key in 'Keys in range: a' '{"a' '0x6B ==> 0x'; do
+    rm -rf likely copied
+    c put --db likely "$key" v
+    expect 0 "" sh -c "'$compassdb' scan --db likely | '$compassdb' load -q --db copied --escaped"
+    expect 0 "v" c get --db copied "$key"
+  done
+  printf 'Keys in range: a\tv\n' | c load -q --db ranges
+  expect 0 "v" c get --db ranges "Keys in range: a"
   expect 0 "" c load -q --db nothing /dev/null
   expect 0 "" c scan --db nothing
 }
@@ -194,7 +212,7 @@ test_bad_input() {
   refuse 5 "escape" c load --db bad --escaped bad.tsv
   printf 'what is this\n' >bad.txt
   refuse 5 "give --format" c load --db bad bad.txt
-  refuse 3 "" c load --db bad .
+  refuse 3 "cannot read .: Is a directory" c load --db bad .
   # A directory with files that look like a database's.
   mkdir remains && echo old >remains/LOG
   refuse 5 "give --format" c load --db remains bad.txt
@@ -234,6 +252,8 @@ test_input_kinds() {
   done
   printf '\x1f\x8b\x08\t\x01\n' >packed.tsv  # a tab in the first line
   for format in auto tsv json hex; do refuse 5 "is gzip-compressed; zcat" c load --db kinds --format $format packed.tsv; done
+  cp packed.tsv "it's packed.tsv"
+  refuse 5 "zcat 'it'.''s packed.tsv' | compassdb load" c load --db kinds "it's packed.tsv"
   refuse 5 "standard input: is gzip-compressed; zcat | compassdb load" sh -c "'$compassdb' load --db kinds <packed.tsv"
   printf '\xff\xfea\0\t\0b\0\n\0' >packed.tsv
   refuse 5 "is UTF-16 text; iconv" c load --db kinds packed.tsv
@@ -269,10 +289,44 @@ test_input_kinds() {
   refuse 5 "bad.json:1: JSON, but not an object" c load -q --db kinds --format json bad.json
 }
 
+# What reads once: named pipes, and what a signal ends while it waits.
+test_pipes() {
+  mkfifo pipe
+  printf 'a\t1\n' >pipe &
+  expect 0 "" timeout 60 "$compassdb" load -q --db piped pipe
+  expect 0 "a	1" c scan --db piped
+  local pid holder signal
+  for signal in INT TERM HUP; do
+    rm -rf ended
+    # As a shell's background job it would ignore INT.
+    { printf 'a\t1\n'; sleep 60; } >pipe &
+    holder=$!
+    env --default-signal=INT "$compassdb" load --db ended pipe 2>said &
+    pid=$!
+    for _ in $(seq 300); do [ -e ended.unfinished/db/CURRENT ] && break; sleep 0.1; done
+    sleep 1
+    kill -s $signal $pid
+    checks=$((checks + 1))
+    wait $pid 2>/dev/null && fail "load went on after $signal"
+    kill $holder
+    grep -q "interrupted by signal .* (1 records before it were loaded)" said || fail "load after $signal says: $(cat said)"
+    [ ! -e ended.unfinished ] || fail "$signal left what load built"
+    expect 0 "a	1" c scan --db ended
+    expect 0 "" c put --db ended b 2
+  done
+}
+
 # Inputs without an end, and large ones: what a command takes of memory follows from the size of one record.
 test_large_values() {
   refuse 3 "zero: no end after 1073741824 bytes" sh -c "ulimit -v 4000000; exec '$compassdb' put --db large k --value-file /dev/zero"
   [ ! -e large ] || fail "a refused put made a database"
+  for format in tsv json hex; do
+    refuse 3 "standard input: line 1 has no end after 1073741824 bytes" \
+      sh -c "ulimit -v 4000000; exec '$compassdb' load --db large --format $format </dev/zero"
+    refuse 3 "standard input: no memory for line 1, of more than [0-9]* bytes" \
+      sh -c "ulimit -v 600000; exec '$compassdb' load --db large --format $format </dev/zero"
+  done
+  [ ! -e large ] || fail "a refused load made a database"
   truncate -s 5G sparse
   refuse 3 "sparse: 5368709120 bytes are too large for a value; 4293918719 are the most" \
     sh -c "ulimit -v 1000000; exec '$compassdb' put --db large k --value-file sparse"
@@ -489,7 +543,7 @@ test_streams() {
   refuse 3 "standard output" sh -c "'$compassdb' help load >/dev/full"
   refuse 3 "cannot read" c put --db closed k --value-file .
   refuse 3 "cannot read" sh -c "'$compassdb' put --db closed k --value-file - <."
-  refuse 3 "read error" sh -c "'$compassdb' load --db closed <."
+  refuse 3 "cannot read standard input: Is a directory" sh -c "'$compassdb' load --db closed <."
   refuse 3 "read error" sh -c "'$compassdb' load --db closed <&-"
   : >empty.value
   expect 0 "" c put --db closed k --value-file empty.value
@@ -796,7 +850,7 @@ test_encrypted() {
   expect 0 "2" c get --db sealed --key-file newer --key-file key b
 }
 
-for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input input_kinds large_values column_families options_file \
+for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input input_kinds pipes large_values column_families options_file \
   maintenance tune_separation plan_tableless full_output streams corruption odd_data repair encrypted lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done

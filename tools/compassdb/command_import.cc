@@ -72,6 +72,9 @@ class Import {
     if (!globals_.cf.empty()) {
       return Fail(kUsage, "import", "--cf is not for import, which copies all column families");
     }
+    if (!globals_.wal_dir.empty()) {
+      return Fail(kUsage, "import", "--wal-dir before import is of --db, which is made; that of SOURCE stands after import");
+    }
     std::vector<rocksdb::ColumnFamilyDescriptor> any{{rocksdb::kDefaultColumnFamilyName, {}}};
     if (Status s = UsePreset(globals_, &any); !s.ok()) return Fail(kUsage, "import", s.ToString());
     const std::string wrong = WrongSource(flags_.source);

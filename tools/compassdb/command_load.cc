@@ -3,12 +3,13 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
-#include <fstream>
-#include <iostream>
+#include <unistd.h>
+
 #include <map>
 #include <vector>
 
 #include "commands.h"
+#include "interruption.h"
 #include "progress.h"
 #include "record_reader.h"
 #include "streams.h"
@@ -17,7 +18,6 @@ namespace compassdb_cli {
 namespace {
 
 constexpr size_t kLoadBatchBytes = 1 << 20;
-constexpr size_t kReadBufferBytes = 1 << 20;
 
 struct LoadFlags {
   std::vector<std::string> files;
@@ -35,8 +35,8 @@ class Loader {
     write_options_.disableWAL = flags.disable_wal;
   }
 
-  int Load(std::istream* in, const std::string& name) {
-    RecordReader reader(in, name, flags_.format, flags_.escaped);
+  int Load(const std::string& path) {
+    RecordReader reader(path, flags_.format, flags_.escaped);
     Record record;
     const uint64_t bytes_before = bytes_;
     while (reader.Next(&record)) {
@@ -52,7 +52,8 @@ class Loader {
     const rocksdb::Status s = WriteBatch();
     if (!s.ok()) return Fail("load", s);
     if (reader.keeps_return() && !quiet_) {
-      Tell("compassdb: load: {}: the lines end with CR LF; the CR is part of each value (not with --escaped)\n", name);
+      Tell("compassdb: load: {}: the lines end with CR LF; the CR is part of each value (not with --escaped)\n",
+           reader.name());
     }
     if (reader.error().empty()) return kOk;
     return Fail(reader.error_code(), "load",
@@ -97,33 +98,14 @@ class Loader {
   bool write_failed_ = false;
 };
 
-int LoadFiles(const LoadFlags& flags, Loader* loader) {
-  std::vector<char> buffer(kReadBufferBytes);
-  for (const std::string& name : flags.files) {
-    std::ifstream file;
-    if (name != "-") {
-      file.rdbuf()->pubsetbuf(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-      file.open(name, std::ios::binary);
-      if (!file || file.peek() == std::ifstream::traits_type::eof()) {
-        // A directory opens but cannot be read; an empty file is no error.
-        if (!file.is_open() || file.bad()) return Fail(kFailed, "load: cannot read", name);
-        file.clear();
-      }
-    }
-    const int code =
-        loader->Load(name == "-" ? &std::cin : &file, name == "-" ? "standard input" : name);
-    if (code != kOk) return code;
-  }
-  return kOk;
-}
-
 int Load(const Globals& globals, const LoadFlags& flags) {
   if (flags.create_cf && globals.cf.empty())
     return Fail(kUsage, "load", "--create-cf needs --cf NAME");
   for (const std::string& name : flags.files) {
     // Before a database is made for nothing.
-    if (name != "-" && !std::ifstream(name)) return Fail(kFailed, "load: cannot read", name);
+    if (name != "-" && access(name.c_str(), R_OK) != 0) return Fail(kFailed, "load: cannot read", name);
   }
+  const Interruption interruption;
   std::unique_ptr<Database> database;
   int code = Database::Open("load", globals, Database::ModeToMake(globals, flags.create_cf), &database);
   if (code != kOk) return code;
@@ -134,7 +116,7 @@ int Load(const Globals& globals, const LoadFlags& flags) {
   rocksdb::ColumnFamilyHandle* family = database->Family("load", globals);
   if (family == nullptr) return kFailed;
   Loader loader(globals, flags, database.get(), family);
-  code = LoadFiles(flags, &loader);
+  for (size_t i = 0; i < flags.files.size() && code == kOk; ++i) code = loader.Load(flags.files[i]);
   const int finished = loader.Finish();
   if (code == kOk) code = finished;
   if (code != kOk && !loader.HasLoaded()) return code;  // a database that was made is removed

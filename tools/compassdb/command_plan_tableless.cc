@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -39,15 +37,7 @@ bool ParseRange(const std::string& text, uint64_t* low, uint64_t* high) {
 int ReadSamples(const std::vector<std::string>& names, compassdb::TablelessWorkload* workload) {
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts;
   for (const std::string& name : names) {
-    std::ifstream file;
-    if (name != "-") {
-      file.open(name, std::ios::binary);
-      if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
-        return Fail(kFailed, "plan-tableless: cannot read", name);
-      }
-    }
-    const bool piped = name == "-";
-    RecordReader reader(piped ? &std::cin : &file, piped ? "standard input" : name, Format::kAuto, false);
+    RecordReader reader(name, Format::kAuto, false);
     Record record;
     while (reader.Next(&record)) ++counts[{record.key.size(), record.value.size()}];
     if (!reader.error().empty()) return Fail(reader.error_code(), "plan-tableless", reader.error());

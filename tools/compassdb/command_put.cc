@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "line_reader.h"
 
 namespace compassdb_cli {
 namespace {
@@ -22,8 +23,6 @@ struct PutFlags {
 
 // Of the engine: a key and a value together.
 constexpr uint64_t kMostBytes = UINT32_MAX - (1 << 20);
-// Of an input whose size only its end shows, which may never come.
-constexpr uint64_t kMostStreamBytes = 1 << 30;
 
 int Put(const Globals& globals, PutFlags* flags, Database* database) {
   if (flags->create_cf) {

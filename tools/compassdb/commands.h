@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,7 +39,11 @@ inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& 
   command->callback([globals, name, run] {
     rocksdb::Status s;
     if (!globals->key_files.empty()) s = EnvWithKeys(globals->key_files, &globals->encrypted);
+    std::error_code ec;
+    const std::filesystem::file_status place = std::filesystem::status(globals->db, ec);
+    const bool is_file = std::filesystem::exists(place) && !std::filesystem::is_directory(place);
     globals->exit_code = globals->db.empty() ? Fail(kUsage, name, "--db DIR is required")
+                         : is_file           ? Fail(kFailed, name, globals->db + " is a file, not the directory of a database")
                          : !s.ok()           ? Fail(kUsage, name + ": --key-file", s.ToString())
                                              : run();
   });

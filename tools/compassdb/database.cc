@@ -95,6 +95,9 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
     Status s = StoredOptions(globals, &options, &descriptors);
     if (!s.ok()) return Fail(command, s);
   } else if (mode == OpenMode::kCreate) {
+    if (!globals.wal_dir.empty()) {
+      return Fail(kUsage, command, "--wal-dir is of a database that is there; in " + globals.db + " one would be made");
+    }
     descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   } else {
     // The engine knows a database that has lost its CURRENT from none.

@@ -20,8 +20,17 @@ constexpr Compression kCompressions[] = {
     {"\xff\x06\0\0sNaPpY"sv, "snappy", "snzip -dc"}};
 constexpr std::string_view kBzip2Block = "1AY&SY";  // behind the magic and a digit
 
+// For a shell.
+std::string Quoted(const std::string& name) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+,:@%=-";
+  if (name.find_first_not_of(kPlain) == std::string::npos && name[0] != '-') return name;
+  std::string quoted = "'";
+  for (const char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return (name[0] == '-' ? "-- " : "") + quoted + "'";
+}
+
 std::string Through(const std::string& command, const std::string& name) {
-  return fmt::format("{}{} | compassdb load", command, name == "standard input" ? "" : " " + name);
+  return fmt::format("{}{} | compassdb load", command, name == "standard input" ? "" : " " + Quoted(name));
 }
 
 bool Begins(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }

@@ -19,6 +19,12 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
+// "Keys in range: 12"
+bool IsTrailer(std::string_view line) {
+  if (!StartsWith(line, kTrailer)) return false;
+  return line.find_first_not_of("0123456789", kTrailer.size()) >= line.find_last_not_of(" \r") + 1;
+}
+
 // The bytes of a member, which may stand there as hex.
 std::optional<std::string> Bytes(std::optional<JsonMember>&& plain, const std::optional<JsonMember>& hex) {
   if (plain) return std::move(plain->text);
@@ -36,7 +42,7 @@ bool RecordReader::Bad(const std::string& why) {
 bool RecordReader::Detect() {
   if (StartsWith(line_, "{")) {
     format_ = Format::kJson;
-  } else if (StartsWith(line_, kTrailer) ||
+  } else if (IsTrailer(line_) ||
              (StartsWith(line_, "0x") && (line_.find(" ==> 0x") != std::string::npos ||
                                           line_.find(" : 0x") != std::string::npos))) {
     format_ = Format::kHex;
@@ -58,7 +64,7 @@ bool RecordReader::LookAtBegin() {
 }
 
 bool RecordReader::Next(Record* record) {
-  while (error_.empty() && std::getline(*in_, line_)) {
+  while (error_.empty() && in_.Next(&line_)) {
     ++line_number_;
     bytes_ += line_.size() + 1;
     if (line_number_ == 1 && !LookAtBegin()) return false;
@@ -74,11 +80,11 @@ bool RecordReader::Next(Record* record) {
     if (format_ == Format::kTsv) return ParseTsv(record);
     if (line_.find_first_not_of(" \t\r") == std::string::npos) continue;
     if (format_ == Format::kJson) return ParseJson(record);
-    if (StartsWith(line_, kTrailer)) continue;
+    if (IsTrailer(line_)) continue;
     return ParseHex(record);
   }
-  if (error_.empty() && in_->bad()) {
-    error_ = fmt::format("{}: read error after line {}", name_, line_number_);
+  if (error_.empty() && !in_.error().empty()) {
+    error_ = in_.error();
     error_code_ = kFailed;
   }
   return false;

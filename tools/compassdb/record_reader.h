@@ -11,11 +11,11 @@
 #pragma once
 
 #include <cstdint>
-#include <istream>
 #include <string>
 #include <string_view>
 
 #include "exit_codes.h"
+#include "line_reader.h"
 
 namespace compassdb_cli {
 
@@ -29,10 +29,10 @@ struct Record {
 
 class RecordReader {
  public:
-  // Reads `in`, called `name` in messages. With `escaped`, backslash escapes
-  // in TSV stand for the bytes that they name.
-  RecordReader(std::istream* in, std::string name, Format format, bool escaped)
-      : in_(in), name_(std::move(name)), format_(format), escaped_(escaped) {}
+  // Reads `path`; "-" is standard input. With `escaped`, backslash escapes in TSV stand for the bytes that they name;
+  // kAuto is TSV then.
+  RecordReader(const std::string& path, Format format, bool escaped)
+      : in_(path), name_(in_.name()), format_(escaped && format == Format::kAuto ? Format::kTsv : format), escaped_(escaped) {}
 
   // True: *record is the next one. False: the end, or an error if error() is
   // not empty; it names file and line.
@@ -45,6 +45,7 @@ class RecordReader {
   // Of bad input, or of input that cannot be read.
   ExitCode error_code() const { return error_code_; }
   Format format() const { return format_; }
+  const std::string& name() const { return name_; }
   // The first line ends with CR LF, and the CR is a part of its value.
   bool keeps_return() const { return keeps_return_; }
   uint64_t bytes() const { return bytes_; }
@@ -59,7 +60,7 @@ class RecordReader {
   bool Bad(const std::string& why);
   bool Keep(std::string&& key, std::string&& value, Record* record);
 
-  std::istream* const in_;
+  LineReader in_;
   const std::string name_;
   Format format_;
   const bool escaped_;
