@@ -79,7 +79,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only)
   store_context_.checksums = options.file_checksum_gen_factory.get();
   store_context_.snapshots = [this] { return snapshots_.Sequences(); };
   store_context_.oldest_snapshot = [this] { return snapshots_.Oldest(); };
-  store_context_.pinned_value_runs = &pinned_value_runs_;
+  store_context_.pinned_value_runs = snapshots_.pinned_value_runs();
   store_context_.log_info = [log = config_.info_log](const std::string& line) {
     LogInfo(log.get(), line);
   };

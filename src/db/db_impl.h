@@ -203,14 +203,20 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
     return reader_.KeyMayExist(options, family, key, value, timestamp, value_found);
   }
 
-  // Iterators and snapshots (iterator.cc).
+  // Iterators and snapshots (Reader, SnapshotList).
   using DB::NewIterator;
-  rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
+  rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override {
+    return reader_.NewIterator(options, family);
+  }
   Status NewIterators(const ReadOptions& options,
                       const std::vector<ColumnFamilyHandle*>& families,
-                      std::vector<rocksdb::Iterator*>* iterators) override;
-  const rocksdb::Snapshot* GetSnapshot() override;
-  void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
+                      std::vector<rocksdb::Iterator*>* iterators) override {
+    return reader_.NewIterators(options, families, iterators);
+  }
+  const rocksdb::Snapshot* GetSnapshot() override {
+    return snapshots_.New(static_cast<int64_t>(config_.clock->NowMicros() / 1000000));
+  }
+  void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override { snapshots_.Release(snapshot); }
 
   // Properties and statistics.
   using DB::GetProperty;
@@ -370,10 +376,10 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   Status ExportTable(ColumnFamilyHandle* handle, const std::string& path,
                      rocksdb::LiveFileMetaData* metadata, bool* written);
 
-  // The records from begin to end (empty: unbounded) in internal-key order, all versions but
-  // those under range tombstones, until f answers false (iterator.cc).
   Status ForEachRecord(ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
-                       const std::function<bool(const ParsedInternalKey&, const Slice&)>& f);
+                       const std::function<bool(const ParsedInternalKey&, const Slice&)>& f) {
+    return process_.Inherited() ? InheritedStatus() : reader_.ForEachRecord(handle, begin, end, f);
+  }
 
   // Traces of what is read and written (trace.cc).
   Status StartTrace(const rocksdb::TraceOptions& options,
@@ -581,13 +587,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   // --- history.cc
   Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);
 
-  // --- iterator.cc
-  rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
-                                   const std::shared_ptr<ColumnFamily>& family, ReadState* state,
-                                   HeldSequence at);
-  HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
-  void ReleaseHeldSequence(SequenceNumber sequence) EXCLUDES(mu_);
-
   const ProcessMark process_;
   DbConfig config_;
   const bool read_only_;
@@ -607,9 +606,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   CondVar background_changed_;  // jobs ended, states installed, errors
   CommitQueue commits_;
   ErrorHandler errors_;
-  SnapshotList snapshots_;
-  std::atomic<uint64_t> pinned_value_runs_{0};  // with values that only snapshots see
-  std::atomic<bool> snapshots_given_{true};  // no family has asked for updates in place
+  SnapshotList snapshots_{&last_sequence_, &mu_, this};
   ColumnFamilySet families_;
   WriteThread write_thread_;
   WalSet wals_;
@@ -679,7 +676,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
 
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
-                 last_sequence_, unlogged_data_, &tracing_, &mu_};
+                 last_sequence_, unlogged_data_, &snapshots_, &tracing_, &mu_};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, wals_},
                         options_number_, &mu_, *this};
   LogFollower log_follower_{config_, wals_, last_sequence_};

@@ -33,7 +33,7 @@ Status DBImpl::MakeFamily(uint32_t id, const std::string& name,
     if (s.ok()) s = config_.fs->DeleteFile(path);
     if (!s.ok()) return s;
   }
-  if (options.inplace_update_support) snapshots_given_ = false;
+  if (options.inplace_update_support) snapshots_.GiveNone();
   store_options.keep_last_level = config_.options.allow_ingest_behind;
   rocksdb::ColumnFamilyOptions limited = options;
   ApplyMemoryLimit(config_, &limited, &store_options);

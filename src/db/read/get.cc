@@ -13,13 +13,15 @@ namespace compassdb {
 Reader::Reader(Clock* clock, std::shared_ptr<rocksdb::Statistics> statistics,
                const KeyHasher& hasher, bool read_only,
                const std::atomic<SequenceNumber>& last_sequence,
-               const std::atomic<bool>& unlogged_data, Tracing* tracing, Mutex* mu)
+               const std::atomic<bool>& unlogged_data, SnapshotList* snapshots,
+               Tracing* tracing, Mutex* mu)
     : clock_(clock),
       statistics_(std::move(statistics)),
       hasher_(hasher),
       read_only_(read_only),
       last_sequence_(last_sequence),
       unlogged_data_(unlogged_data),
+      snapshots_(snapshots),
       tracing_(tracing),
       mu_(mu) {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterators and snapshots.
-#include "db/db_impl.h"
+#include "db/families/column_family_handle.h"
 #include "db/read/db_iter.h"
+#include "db/read/reader.h"
 #include "db/report/statistics_util.h"
 #include "db/report/table_properties.h"
 #include "format/user_timestamp.h"
@@ -104,11 +104,11 @@ Status CheckIterator(const ReadOptions& options, const ColumnFamily& family) {
 
 }  // namespace
 
-rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
+rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
                                          const std::shared_ptr<ColumnFamily>& family,
                                          ReadState* state, HeldSequence at) {
   DBIterSource source(family->user_comparator());
-  BlockReadOptions block = reader_.BlockOptions(options);
+  BlockReadOptions block = BlockOptions(options);
   block.async_io = options.async_io;
   block.upper_bound = options.iterate_upper_bound;
   DBIterOptions iter;
@@ -135,7 +135,7 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
   iter.comparator = family->user_comparator();
   iter.merge.op = family->merge_operator();
-  iter.merge.statistics = config_.options.statistics.get();
+  iter.merge.statistics = statistics_.get();
   iter.lower_bound = options.iterate_lower_bound;
   iter.upper_bound = options.iterate_upper_bound;
   if (options.prefix_same_as_start) iter.prefix_extractor = family->prefix_extractor();
@@ -143,9 +143,9 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
   iter.pin_data = options.pin_data;
   iter.max_skippable_internal_keys = options.max_skippable_internal_keys;
   iter.max_sequential_skip = family->settings.max_sequential_skip;
-  iter.statistics = config_.options.statistics;
-  iter.clock = config_.clock;
-  iter.tracing = &tracing_;
+  iter.statistics = statistics_;
+  iter.clock = clock_;
+  iter.tracing = tracing_;
   iter.family_id = family->id();
   if (options.snapshot == nullptr || options.tailing) {
     ReadOptions latest = options;
@@ -167,49 +167,30 @@ rocksdb::Iterator* DBImpl::NewIteratorOn(const ReadOptions& options,
              present.super_version_number != family->read_state()->number();
     };
   }
-  Tick(config_.options.statistics.get(), rocksdb::NO_ITERATOR_CREATED);
+  Tick(statistics_.get(), rocksdb::NO_ITERATOR_CREATED);
   return NewDBIterator(std::move(iter), std::move(source));
 }
 
-HeldSequence DBImpl::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
-  HeldSequence at;
-  if (!family.store()->NeedsHeldSnapshots()) {
-    at.sequence = reader_.ReadSequence(options);
-    return at;
-  }
-  if (options.snapshot != nullptr) {
-    at.sequence = options.snapshot->GetSequenceNumber();
-    snapshots_.Hold(at.sequence);
-  } else {
-    at.sequence = snapshots_.HoldLast(last_sequence_);
-  }
-  at.hold = std::shared_ptr<void>(this, [sequence = at.sequence](void* db) {
-    static_cast<DBImpl*>(db)->ReleaseHeldSequence(sequence);
-  });
-  return at;
+HeldSequence Reader::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
+  if (family.store()->NeedsHeldSnapshots()) return snapshots_->Hold(options.snapshot);
+  return {ReadSequence(options)};
 }
 
-void DBImpl::ReleaseHeldSequence(SequenceNumber sequence) {
-  if (!snapshots_.ReleaseHold(sequence)) return;
-  MutexLock lock(&mu_);
-  MaybeSchedule();
-}
-
-rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
+rocksdb::Iterator* Reader::NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle) {
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
-  Status s = reader_.CheckRead(options, *family);
+  Status s = CheckRead(options, *family);
   if (s.ok()) s = CheckIterator(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
   ReadState* const state = family->read_state()->Acquire();
   return NewIteratorOn(options, family, state, IteratorSequence(options, *family));
 }
 
-Status DBImpl::NewIterators(const ReadOptions& options,
+Status Reader::NewIterators(const ReadOptions& options,
                             const std::vector<ColumnFamilyHandle*>& handles,
                             std::vector<rocksdb::Iterator*>* iterators) {
   iterators->clear();
   for (ColumnFamilyHandle* handle : handles) {
-    Status s = reader_.CheckRead(options, *FamilyOf(handle));
+    Status s = CheckRead(options, *FamilyOf(handle));
     if (s.ok()) s = CheckIterator(options, *FamilyOf(handle));
     if (!s.ok()) return s;
   }
@@ -217,11 +198,11 @@ Status DBImpl::NewIterators(const ReadOptions& options,
   HeldSequence at;
   {
     // One moment for all: no memtable is switched while the mutex is held.
-    MutexLock lock(&mu_);
+    MutexLock lock(mu_);
     for (ColumnFamilyHandle* handle : handles) {
       states.push_back(FamilyOf(handle)->read_state()->Acquire());
     }
-    at.sequence = reader_.ReadSequence(options);
+    at.sequence = ReadSequence(options);
     for (ColumnFamilyHandle* handle : handles) {
       if (at.hold == nullptr) at = IteratorSequence(options, *FamilyOf(handle));
     }
@@ -232,15 +213,14 @@ Status DBImpl::NewIterators(const ReadOptions& options,
   return Status::OK();
 }
 
-Status DBImpl::ForEachRecord(
+Status Reader::ForEachRecord(
     ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
     const std::function<bool(const ParsedInternalKey&, const Slice&)>& f) {
-  if (process_.Inherited()) return InheritedStatus();
   const std::shared_ptr<ColumnFamily>& family = SharedFamilyOf(handle);
   const Comparator* const cmp = family->user_comparator();
   ReadOptions options;
   options.total_order_seek = true;
-  const BlockReadOptions block = reader_.BlockOptions(options);
+  const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
   Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
@@ -259,20 +239,6 @@ Status DBImpl::ForEachRecord(
     if (!f(key, it->value())) break;
   }
   return it->status();
-}
-
-const rocksdb::Snapshot* DBImpl::GetSnapshot() {
-  if (!snapshots_given_) return nullptr;
-  return snapshots_.New(last_sequence_,
-                        static_cast<int64_t>(config_.clock->NowMicros() / 1000000));
-}
-
-void DBImpl::ReleaseSnapshot(const rocksdb::Snapshot* snapshot) {
-  if (snapshot == nullptr) return;
-  const bool reached = snapshots_.Release(snapshot);
-  if (!reached && pinned_value_runs_.load(std::memory_order_relaxed) == 0) return;
-  MutexLock lock(&mu_);
-  MaybeSchedule();  // what it held may be worth a rewrite, or a collection
 }
 
 }  // namespace compassdb

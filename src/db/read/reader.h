@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point reads of the database. A read pins the state of its family (memtables,
+// Reads of the database. A read pins the state of its family (memtables,
 // store view) first and takes its sequence second: whatever the sequence admits
 // up to the pinning is in the state.
 //
@@ -7,11 +7,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "db/read/snapshot_list.h"
 #include "env/clock.h"
 #include "family/column_family.h"
 #include "rocksdb/db.h"
@@ -32,7 +34,7 @@ class Reader {
   // `mu`: the database mutex, under which no memtable is switched.
   Reader(Clock* clock, std::shared_ptr<rocksdb::Statistics> statistics, const KeyHasher& hasher,
          bool read_only, const std::atomic<SequenceNumber>& last_sequence,
-         const std::atomic<bool>& unlogged_data, Tracing* tracing, Mutex* mu);
+         const std::atomic<bool>& unlogged_data, SnapshotList* snapshots, Tracing* tracing, Mutex* mu);
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
@@ -67,9 +69,14 @@ class Reader {
                                const std::vector<Slice>& keys, std::vector<std::string>* values,
                                std::vector<std::string>* timestamps);
 
-  Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
-  SequenceNumber ReadSequence(const ReadOptions& options) const;
-  BlockReadOptions BlockOptions(const ReadOptions& options) const;
+  // iterator.cc
+  rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle);
+  Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
+                      std::vector<rocksdb::Iterator*>* iterators);
+  // The records from begin to end (empty: unbounded) in internal-key order, all versions but
+  // those under range tombstones, until f answers false.
+  Status ForEachRecord(ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
+                       const std::function<bool(const ParsedInternalKey&, const Slice&)>& f);
 
  private:
   struct PointRead {
@@ -82,6 +89,9 @@ class Reader {
   };
   struct MultiGetCall;
 
+  Status CheckRead(const ReadOptions& options, const ColumnFamily& family) const;
+  SequenceNumber ReadSequence(const ReadOptions& options) const;
+  BlockReadOptions BlockOptions(const ReadOptions& options) const;
   Status GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read);
   Status GetFromState(const ReadOptions& options, const ColumnFamily& family,
                       const ReadState& state, const PointRead& read);
@@ -98,6 +108,11 @@ class Reader {
   void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                     std::span<const uint32_t> keys);
 
+  rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
+                                   const std::shared_ptr<ColumnFamily>& family, ReadState* state,
+                                   HeldSequence at);
+  HeldSequence IteratorSequence(const ReadOptions& options, const ColumnFamily& family);
+
   // timestamps.cc: the same in families with timestamps.
   Status GetAtTime(const ReadOptions& options, const ColumnFamily& family, const ReadState& state,
                    const PointRead& read);
@@ -110,6 +125,7 @@ class Reader {
   const bool read_only_;
   const std::atomic<SequenceNumber>& last_sequence_;
   const std::atomic<bool>& unlogged_data_;
+  SnapshotList* const snapshots_;
   Tracing* const tracing_;
   Mutex* const mu_;
   Secondary* secondary_ = nullptr;  // null: the database follows nobody

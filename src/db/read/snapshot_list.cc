@@ -9,24 +9,34 @@ SnapshotList::~SnapshotList() {
   for (auto& [place, snapshot] : snapshots_) delete snapshot;
 }
 
-const SnapshotImpl* SnapshotList::New(const std::atomic<SequenceNumber>& last_sequence,
-                                      int64_t unix_time) {
+const SnapshotImpl* SnapshotList::New(int64_t unix_time) {
+  if (!given_) return nullptr;
   MutexLock lock(&mu_);
   while (closed_) opened_.Wait();
   const auto* snapshot =
-      new SnapshotImpl(last_sequence.load(std::memory_order_acquire), unix_time);
+      new SnapshotImpl(last_sequence_.load(std::memory_order_acquire), unix_time);
   snapshots_.emplace(std::pair(snapshot->GetSequenceNumber(), snapshot), snapshot);
   return snapshot;
 }
 
-bool SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
-  if (snapshot == nullptr) return false;
-  MutexLock lock(&mu_);
-  const auto it = snapshots_.find({snapshot->GetSequenceNumber(), snapshot});
-  if (it == snapshots_.end()) return false;
-  delete it->second;
-  snapshots_.erase(it);
-  return Reached();
+void SnapshotList::Release(const rocksdb::Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
+  bool reached = false;
+  {
+    MutexLock lock(&mu_);
+    const auto it = snapshots_.find({snapshot->GetSequenceNumber(), snapshot});
+    if (it != snapshots_.end()) {
+      delete it->second;
+      snapshots_.erase(it);
+      reached = Reached();
+    }
+  }
+  if (reached || pinned_value_runs_.load(std::memory_order_relaxed) > 0) LookForWork();
+}
+
+void SnapshotList::LookForWork() {
+  MutexLock lock(database_mu_);
+  work_->MaybeSchedule();
 }
 
 SequenceNumber SnapshotList::OldestHeld() const {
@@ -65,22 +75,28 @@ std::vector<SequenceNumber> SnapshotList::Sequences() const {
   return sequences;
 }
 
-SequenceNumber SnapshotList::HoldLast(const std::atomic<SequenceNumber>& last_sequence) {
-  MutexLock lock(&mu_);
-  const SequenceNumber sequence = last_sequence.load(std::memory_order_acquire);
-  holds_.insert(sequence);
-  return sequence;
+HeldSequence SnapshotList::Hold(const rocksdb::Snapshot* snapshot) {
+  HeldSequence held;
+  {
+    MutexLock lock(&mu_);
+    held.sequence = snapshot != nullptr ? snapshot->GetSequenceNumber()
+                                        : last_sequence_.load(std::memory_order_acquire);
+    holds_.insert(held.sequence);
+  }
+  held.hold = std::shared_ptr<void>(this, [sequence = held.sequence](void* list) {
+    static_cast<SnapshotList*>(list)->ReleaseHold(sequence);
+  });
+  return held;
 }
 
-void SnapshotList::Hold(SequenceNumber sequence) {
-  MutexLock lock(&mu_);
-  holds_.insert(sequence);
-}
-
-bool SnapshotList::ReleaseHold(SequenceNumber sequence) {
-  MutexLock lock(&mu_);
-  holds_.erase(holds_.find(sequence));
-  return Reached();
+void SnapshotList::ReleaseHold(SequenceNumber sequence) {
+  bool reached = false;
+  {
+    MutexLock lock(&mu_);
+    holds_.erase(holds_.find(sequence));
+    reached = Reached();
+  }
+  if (reached) LookForWork();
 }
 
 size_t SnapshotList::count() const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The snapshots that applications hold.
+// The snapshots that applications hold, and the sequences that iterators do.
 //
-// Thread safety: all methods; holds a leaf lock of its own. Invariant: a
+// Thread safety: all methods; holds a leaf lock of its own. The end of a snapshot
+// or of a hold may take the database mutex. Invariant: a
 // sequence read inside New, under the lock, is at least every sequence that an
 // earlier Sequences() call saw as published, so a job that copied the list
 // never drops what a later snapshot must see.
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/jobs/background_work.h"
 #include "format/internal_key.h"
 #include "rocksdb/snapshot.h"
 #include "util/mutex.h"
@@ -43,20 +45,26 @@ struct HeldSequence {
 
 class SnapshotList {
  public:
-  SnapshotList() = default;
+  // `mu`: the database mutex.
+  SnapshotList(const std::atomic<SequenceNumber>* last_sequence, Mutex* mu, BackgroundWork* work)
+      : last_sequence_(*last_sequence), database_mu_(mu), work_(work) {}
   ~SnapshotList();
   SnapshotList(const SnapshotList&) = delete;
   SnapshotList& operator=(const SnapshotList&) = delete;
 
-  const SnapshotImpl* New(const std::atomic<SequenceNumber>& last_sequence, int64_t unix_time);
-  // True if the oldest sequence has come to where AwaitOldest wants it, which it tells only once.
-  bool Release(const rocksdb::Snapshot* snapshot);
+  const SnapshotImpl* New(int64_t unix_time);  // null after GiveNone
+  // Background work looks whether what it kept is worth a rewrite, or a collection: once the oldest sequence has come to
+  // where AwaitOldest wants it, and while there are values that only snapshots see.
+  void Release(const rocksdb::Snapshot* snapshot) EXCLUDES(database_mu_);
+  // A family is updated in place, where there are no versions for snapshots.
+  void GiveNone() { given_ = false; }
 
   // Keeps a sequence for an iterator as a snapshot would, though it is none that the application holds:
-  // the last one, or one that is held by somebody now.
-  SequenceNumber HoldLast(const std::atomic<SequenceNumber>& last_sequence);
-  void Hold(SequenceNumber sequence);
-  bool ReleaseHold(SequenceNumber sequence);  // as Release
+  // that of a snapshot, or the last one.
+  HeldSequence Hold(const rocksdb::Snapshot* snapshot);
+
+  // Groups of separated values that have some which only snapshots see. The stores count them.
+  std::atomic<uint64_t>* pinned_value_runs() { return &pinned_value_runs_; }
 
   // Of all that are held; kMaxSequenceNumber if there are none.
   SequenceNumber Oldest() const;
@@ -76,9 +84,16 @@ class SnapshotList {
   int64_t OldestTime() const;
 
  private:
+  void ReleaseHold(SequenceNumber sequence) EXCLUDES(database_mu_);
+  void LookForWork() EXCLUDES(database_mu_);
   SequenceNumber OldestHeld() const REQUIRES(mu_);
   bool Reached() REQUIRES(mu_);
 
+  const std::atomic<SequenceNumber>& last_sequence_;
+  Mutex* const database_mu_;
+  BackgroundWork* const work_;
+  std::atomic<bool> given_{true};
+  std::atomic<uint64_t> pinned_value_runs_{0};
   mutable Mutex mu_;
   CondVar opened_{&mu_};
   bool closed_ GUARDED_BY(mu_) = false;

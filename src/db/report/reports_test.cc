@@ -6,14 +6,6 @@
 namespace compassdb {
 namespace {
 
-class CountedWork final : public BackgroundWork {
- public:
-  void MaybeSchedule() override { ++asked; }
-  int FlushesRunning() const override { return 2; }
-  int CompactionsRunning() const override { return 3; }
-  int asked = 0;
-};
-
 class ReportsTest : public ::testing::Test {
  protected:
   uint64_t Int(const std::string& name) {
@@ -33,11 +25,11 @@ class ReportsTest : public ::testing::Test {
     config.clock = SystemClock();
     return config;
   }();
-  SnapshotList snapshots_;
   ErrorHandler errors_;
   WriteCounters written_;
   StallController stalls_{1 << 20};
   CountedWork work_;
+  SnapshotList snapshots_{&db_.last_sequence, &db_.mu, &work_};
   WalSet wals_{&db_.fs, "/db", WalSet::Options(), [] { return uint64_t{1}; }, nullptr};
   Reports reports_{{config_, db_.families, db_.ledger, snapshots_, wals_, errors_, written_, db_.last_sequence, db_.mu,
                     stalls_, work_}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests only: column families without a database, over a file system in memory.
+// Tests only: column families without a database, over a file system in memory, and its background work.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,12 +7,21 @@
 #include <memory>
 #include <string>
 
+#include "db/jobs/background_work.h"
 #include "db/open/db_config.h"
 #include "db/open/make_store.h"
 #include "env/sim/fault_injection_file_system.h"
 #include "family/column_family.h"
 
 namespace compassdb {
+
+class CountedWork final : public BackgroundWork {
+ public:
+  void MaybeSchedule() override { ++asked; }
+  int FlushesRunning() const override { return 2; }
+  int CompactionsRunning() const override { return 3; }
+  int asked = 0;
+};
 
 class FamilyHarness {
  public:
