@@ -58,7 +58,7 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
   iter.prefix_extractor = read.prefix_same_as_start ? options.prefix_extractor : nullptr;
   iter.prefix_same_as_start = read.prefix_same_as_start;
   iter.pin_data = read.pin_data;
-  return compassdb::NewDBIterator(std::move(iter), std::move(source));
+  return compassdb::NewDBIterator(iter, std::move(source));
 }
 
 std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const {

@@ -3,7 +3,6 @@
 // snapshot.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,19 +21,33 @@ namespace compassdb {
 
 class Tracing;
 
-// What an iterator reads: a pinned state of the database.
+// The state of the database that an iterator has pinned.
+class DBIterPins {
+ public:
+  virtual ~DBIterPins() = default;
+  // Another iterator over the same tables, that looks ahead for separated values. Null: nothing is read ahead.
+  virtual InternalIteratorPtr NewScout() const { return nullptr; }
+};
+
+// What an iterator reads.
 struct DBIterSource {
   explicit DBIterSource(const Comparator* comparator) : tombstones(comparator) {}
-  // Declared first, so that it goes last: owns what iter and tombstones use.
-  std::shared_ptr<void> pins;
+  // Declared first, so that it is destroyed last: owns what iter and tombstones use.
+  std::unique_ptr<DBIterPins> pins;
   InternalIteratorPtr iter;
   RangeTombstoneSet tombstones;
   std::unique_ptr<ValueResolver> values;  // null: there are no separated values
-  // Makes another iterator over the same tables, that looks ahead for separated values. Empty: nothing is
-  // read ahead.
-  std::function<InternalIteratorPtr()> scout;
   SequenceNumber snapshot = kMaxSequenceNumber;
   uint64_t super_version_number = 0;
+};
+
+// Makes a newer source for an iterator.
+class DBIterRenewer {
+ public:
+  virtual ~DBIterRenewer() = default;
+  virtual Status Renew(DBIterSource* source) = 0;
+  // There is something that `source` does not show.
+  virtual bool IsOutdated(const DBIterSource& source) const = 0;
 };
 
 struct DBIterOptions {
@@ -47,7 +60,6 @@ struct DBIterOptions {
   // from there on are shown one by one, deletions as well, by their internal keys.
   std::string timestamp;
   std::string start_timestamp;
-  std::shared_ptr<const void> timed_bound;  // keeps what the source's bound points to
   // Owned here as long as the iterator lives; null: no prefixes.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   bool prefix_same_as_start = false;
@@ -60,13 +72,12 @@ struct DBIterOptions {
   Clock* clock = nullptr;  // for them; needed where there are some
   Tracing* tracing = nullptr;  // of seeks
   uint32_t family_id = 0;      // for it
-  // Makes the source anew, for Refresh(); empty: not allowed.
-  std::function<Status(DBIterSource* source)> refresh;
-  // Tailing: a seek forward makes the source anew if it is outdated; there is no way back.
-  std::function<bool(const DBIterSource& source)> outdated;
+  // With a renewer: a seek forward renews the source if it is outdated; there is no way back.
+  bool tailing = false;
 };
 
-// The caller owns the result.
-rocksdb::Iterator* NewDBIterator(DBIterOptions options, DBIterSource source);
+// The caller owns the result. Without `renewer` it cannot be refreshed.
+rocksdb::Iterator* NewDBIterator(const DBIterOptions& options, DBIterSource source,
+                                 std::unique_ptr<DBIterRenewer> renewer = nullptr);
 
 }  // namespace compassdb

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "api/wide_column_codec.h"
 #include "iter/merging_iterator.h"
 #include "iter/test_support.h"
 #include "util/random.h"
@@ -196,21 +197,28 @@ TEST_F(DBIterTest, Properties) {
 }
 
 TEST_F(DBIterTest, RefreshTakesANewSourceAndReleasesTheOld) {
+  struct Pins : DBIterPins {
+    explicit Pins(std::shared_ptr<int> p) : pin(std::move(p)) {}
+    const std::shared_ptr<int> pin;
+  };
+  struct Renewer : DBIterRenewer {
+    Status Renew(DBIterSource* s) override {
+      *s = SourceOf({{{"b", 2, kTypeValue, "2"}}}, {}, 10);
+      return Status::OK();
+    }
+    bool IsOutdated(const DBIterSource&) const override { return true; }
+  };
   auto pin = std::make_shared<int>(0);
   DBIterSource source = SourceOf({{{"a", 1, kTypeValue, "1"}}}, {}, 10);
-  source.pins = pin;
-  options_.refresh = [](DBIterSource* s) {
-    *s = SourceOf({{{"b", 2, kTypeValue, "2"}}}, {}, 10);
-    return Status::OK();
-  };
-  std::unique_ptr<rocksdb::Iterator> it(NewDBIterator(options_, std::move(source)));
+  source.pins = std::make_unique<Pins>(pin);
+  std::unique_ptr<rocksdb::Iterator> it(
+      NewDBIterator(options_, std::move(source), std::make_unique<Renewer>()));
   EXPECT_EQ(Walk(it.get()), "a=1 | a=1 ");
   EXPECT_EQ(pin.use_count(), 2);
   ASSERT_TRUE(it->Refresh().ok());
   EXPECT_FALSE(it->Valid());
   EXPECT_EQ(pin.use_count(), 1);
   EXPECT_EQ(Walk(it.get()), "b=2 | b=2 ");
-  options_.refresh = nullptr;
   EXPECT_TRUE(Open({})->Refresh().IsNotSupported());
 }
 
@@ -280,6 +288,37 @@ TEST_F(DBIterTest, LongCoveredStretchesAreJumpedOver) {
   for (it->SeekToFirst(); it->Valid(); it->Next()) seen += it->key().ToString() + " ";
   EXPECT_EQ(seen, "10000 15000 19999 ");
   EXPECT_LT(steps, 100);
+}
+
+// Of a store that changes in place: the value has the operands above its record in it.
+TEST_F(DBIterTest, AnEntityThatHasItsOperandsIsShownWhereTheKeyHasManyVersions) {
+  struct Values : ValueResolver {
+    explicit Values(std::string v) : value(std::move(v)) {}
+    Status Resolve(const Slice&, const Slice&, rocksdb::PinnableSlice*) const override {
+      return Status::Corruption("the version is asked for");
+    }
+    Status ResolveVersion(const Slice&, const Slice&, rocksdb::PinnableSlice* to, Version* version) const override {
+      to->PinSelf(value);
+      version->entity = true;
+      version->sequence = 100;
+      return Status::OK();
+    }
+    const std::string value;
+  };
+  const rocksdb::WideColumns columns = {{"", "v"}, {"name", "n"}};
+  std::string stored;
+  ASSERT_TRUE(EncodeWideColumns(columns, &stored).ok());
+  std::vector<TestRecord> records = {{"k", 1, kTypeBlobIndex, "ref"}};
+  for (SequenceNumber sequence = 2; sequence <= 20; ++sequence) records.push_back({"k", sequence, kTypeMerge, "o"});
+  DBIterSource source = SourceOf({records}, {}, 1000);
+  source.values = std::make_unique<Values>(stored);
+  std::unique_ptr<rocksdb::Iterator> it(NewDBIterator(options_, std::move(source)));
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid()) << it->status().ToString();
+  EXPECT_EQ(it->columns(), columns);
+  it->SeekToLast();
+  ASSERT_TRUE(it->Valid()) << it->status().ToString();
+  EXPECT_EQ(it->columns(), columns);
 }
 
 // A random history, cut into random parts, walked at random and compared with

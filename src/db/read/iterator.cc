@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
 #include "db/families/column_family_handle.h"
 #include "db/read/db_iter.h"
 #include "db/read/reader.h"
@@ -13,16 +15,36 @@
 namespace compassdb {
 namespace {
 
-// Keeps what an iterator walks on; the family outlives its memtables' comparator.
-struct IteratorPins {
-  IteratorPins(std::shared_ptr<ColumnFamily> f, ReadState* s, std::shared_ptr<void> h)
-      : family(std::move(f)), state(s), hold(std::move(h)) {}
-  ~IteratorPins() { family->read_state()->Release(state); }
+// What an iterator walks on; the family outlives its memtables' comparator.
+class IteratorPins final : public DBIterPins {
+ public:
+  // `hold`: on the sequence; null: none is needed. `bound` (may be null): the tables' iterators end there.
+  IteratorPins(std::shared_ptr<ColumnFamily> family, ReadState* state, std::shared_ptr<void> hold,
+               std::shared_ptr<const TimedRange> bound)
+      : family_(std::move(family)), state_(state), hold_(std::move(hold)), bound_(std::move(bound)) {}
+  ~IteratorPins() override { family_->read_state()->Release(state_); }
   IteratorPins(const IteratorPins&) = delete;
   IteratorPins& operator=(const IteratorPins&) = delete;
-  const std::shared_ptr<ColumnFamily> family;
-  ReadState* const state;
-  const std::shared_ptr<void> hold;  // on the sequence; null: none is needed
+
+  void AllowScouts(const BlockReadOptions& block) {
+    scout_block_ = block;
+    scout_block_->prefix_seek = nullptr;
+  }
+  InternalIteratorPtr NewScout() const override {
+    if (!scout_block_.has_value()) return nullptr;
+    RangeTombstoneSet tombstones(family_->user_comparator());
+    std::vector<InternalIteratorPtr> tables;
+    // What goes wrong here shows where the value is wanted.
+    state_->view->AddIterators(*scout_block_, &tables, &tombstones).PermitUncheckedError();
+    return NewMergingIterator(family_->comparator(), std::move(tables));
+  }
+
+ private:
+  const std::shared_ptr<ColumnFamily> family_;
+  ReadState* const state_;
+  const std::shared_ptr<void> hold_;
+  const std::shared_ptr<const TimedRange> bound_;
+  std::optional<BlockReadOptions> scout_block_;
 };
 
 // ReadOptions::table_filter; a piece whose properties cannot be read is for the scan to complain of.
@@ -35,10 +57,13 @@ bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const 
 // Takes over the reference to `state`.
 Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
-                   HeldSequence at, DBIterSource* source) {
+                   HeldSequence at, std::shared_ptr<const TimedRange> bound,
+                   DBIterSource* source) {
   const SequenceNumber sequence = at.sequence;
   const bool held = at.hold != nullptr;
-  source->pins = std::make_shared<IteratorPins>(family, state, std::move(at.hold));
+  auto owned = std::make_unique<IteratorPins>(family, state, std::move(at.hold), std::move(bound));
+  IteratorPins* const pins = owned.get();
+  source->pins = std::move(owned);
   source->snapshot = sequence;
   source->super_version_number = state->number;
   std::vector<InternalIteratorPtr> children;
@@ -73,17 +98,7 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
     of_values.snapshot = sequence;
     of_values.snapshot_held = held;
     source->values = state->view->NewValueResolver(of_values);
-    if (source->values != nullptr && !block.cache_only && !options.table_filter) {
-      source->scout = [state, block, family] {
-        BlockReadOptions ahead = block;
-        ahead.prefix_seek = nullptr;
-        RangeTombstoneSet tombstones(family->user_comparator());
-        std::vector<InternalIteratorPtr> tables;
-        // What goes wrong here shows where the value is wanted.
-        state->view->AddIterators(ahead, &tables, &tombstones).PermitUncheckedError();
-        return NewMergingIterator(family->comparator(), std::move(tables));
-      };
-    }
+    if (source->values != nullptr && !block.cache_only && !options.table_filter) pins->AllowScouts(block);
   }
   source->iter = NewMergingIterator(family->comparator(), std::move(children));
   return Status::OK();
@@ -104,6 +119,46 @@ Status CheckIterator(const ReadOptions& options, const ColumnFamily& family) {
 
 }  // namespace
 
+class Reader::IteratorRenewer final : public DBIterRenewer {
+ public:
+  // `time`: in families with timestamps.
+  IteratorRenewer(Reader* reader, const ReadOptions& options, const BlockReadOptions& block,
+                  std::shared_ptr<ColumnFamily> family, std::shared_ptr<const TimedRange> bound,
+                  std::string time)
+      : reader_(*reader),
+        options_(options),
+        block_(block),
+        family_(std::move(family)),
+        bound_(std::move(bound)),
+        time_(std::move(time)) {
+    options_.snapshot = nullptr;
+    options_.timestamp = nullptr;  // the application's own slice may be gone
+  }
+
+  Status Renew(DBIterSource* source) override {
+    ReadState* const state = family_->read_state()->Acquire();
+    Status s = BuildSource(options_, block_, family_, state, reader_.IteratorSequence(options_, *family_),
+                           bound_, source);
+    if (!s.ok() || time_.empty()) return s;
+    const Slice time = time_;
+    ReadOptions at_time;
+    at_time.timestamp = &time;
+    return CheckReadTime(at_time, *family_);
+  }
+  bool IsOutdated(const DBIterSource& source) const override {
+    return source.snapshot != reader_.last_sequence_.load(std::memory_order_acquire) ||
+           source.super_version_number != family_->read_state()->number();
+  }
+
+ private:
+  Reader& reader_;
+  ReadOptions options_;
+  const BlockReadOptions block_;
+  const std::shared_ptr<ColumnFamily> family_;
+  const std::shared_ptr<const TimedRange> bound_;
+  const std::string time_;
+};
+
 rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
                                          const std::shared_ptr<ColumnFamily>& family,
                                          ReadState* state, HeldSequence at) {
@@ -119,17 +174,17 @@ rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
     if (iter.prefix_seek->extractor == nullptr) iter.prefix_seek.reset();
     block.prefix_seek = iter.prefix_seek.get();
   }
+  std::shared_ptr<const TimedRange> bound;
   if (family->timestamp_size() != 0) {
     iter.timestamp = options.timestamp->ToString();
     if (options.iter_start_ts != nullptr) iter.start_timestamp = options.iter_start_ts->ToString();
     if (options.iterate_upper_bound != nullptr) {
-      auto bound = std::make_shared<TimedRange>(nullptr, options.iterate_upper_bound,
-                                                /*with_end=*/false, family->timestamp_size());
+      bound = std::make_shared<TimedRange>(nullptr, options.iterate_upper_bound,
+                                           /*with_end=*/false, family->timestamp_size());
       block.upper_bound = bound->end();
-      iter.timed_bound = std::move(bound);
     }
   }
-  Status s = BuildSource(options, block, family, state, std::move(at), &source);
+  Status s = BuildSource(options, block, family, state, std::move(at), bound, &source);
   // Once more, as in GetAtTime.
   if (s.ok() && family->timestamp_size() != 0) s = CheckReadTime(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
@@ -147,28 +202,13 @@ rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
   iter.clock = clock_;
   iter.tracing = tracing_;
   iter.family_id = family->id();
+  iter.tailing = options.tailing;
+  std::unique_ptr<DBIterRenewer> renewer;
   if (options.snapshot == nullptr || options.tailing) {
-    ReadOptions latest = options;
-    latest.snapshot = nullptr;
-    iter.refresh = [this, latest, block, family, time = iter.timestamp](DBIterSource* fresh) {
-      ReadState* now = family->read_state()->Acquire();
-      Status renewed = BuildSource(latest, block, family, now, IteratorSequence(latest, *family), fresh);
-      if (!renewed.ok() || time.empty()) return renewed;
-      // The application's own slices are gone, perhaps.
-      const Slice kept = time;
-      ReadOptions at_time;
-      at_time.timestamp = &kept;
-      return CheckReadTime(at_time, *family);
-    };
-  }
-  if (options.tailing) {
-    iter.outdated = [this, family](const DBIterSource& present) {
-      return present.snapshot != last_sequence_.load(std::memory_order_acquire) ||
-             present.super_version_number != family->read_state()->number();
-    };
+    renewer = std::make_unique<IteratorRenewer>(this, options, block, family, std::move(bound), iter.timestamp);
   }
   Tick(statistics_.get(), rocksdb::NO_ITERATOR_CREATED);
-  return NewDBIterator(std::move(iter), std::move(source));
+  return NewDBIterator(iter, std::move(source), std::move(renewer));
 }
 
 HeldSequence Reader::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
@@ -223,7 +263,7 @@ Status Reader::ForEachRecord(
   const BlockReadOptions block = BlockOptions(options);
   DBIterSource source(cmp);
   ReadState* const state = family->read_state()->Acquire();
-  Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber, nullptr}, &source);
+  Status s = BuildSource(options, block, family, state, {kMaxSequenceNumber}, nullptr, &source);
   if (!s.ok()) return s;
   InternalIterator* const it = source.iter.get();
   if (begin.empty()) {

@@ -3,7 +3,7 @@
 // store view) first and takes its sequence second: whatever the sequence admits
 // up to the pinning is in the state.
 //
-// Thread safety: all methods, once FollowPrimary was called where it is.
+// Thread safety: all methods but FollowPrimary, which comes before the first read.
 #pragma once
 
 #include <atomic>
@@ -38,6 +38,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
+  // Of a secondary, whose reads may meet holes that the primary has punched.
   void FollowPrimary(Secondary* secondary) { secondary_ = secondary; }
 
   // get.cc
@@ -108,6 +109,7 @@ class Reader {
   void MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                     std::span<const uint32_t> keys);
 
+  class IteratorRenewer;
   rocksdb::Iterator* NewIteratorOn(const ReadOptions& options,
                                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                                    HeldSequence at);
@@ -131,7 +133,7 @@ class Reader {
   Secondary* secondary_ = nullptr;  // null: the database follows nobody
 };
 
-// Whether the read and the family agree about timestamps, and history goes back that far.
+// Whether the read and the family agree about timestamps, and history reaches back that far.
 Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family);
 
 }  // namespace compassdb

@@ -53,8 +53,8 @@ class SnapshotList {
   SnapshotList& operator=(const SnapshotList&) = delete;
 
   const SnapshotImpl* New(int64_t unix_time);  // null after GiveNone
-  // Background work looks whether what it kept is worth a rewrite, or a collection: once the oldest sequence has come to
-  // where AwaitOldest wants it, and while there are values that only snapshots see.
+  // Background work looks whether what the snapshot kept is worth a rewrite, or a collection: once the oldest sequence
+  // has come to where AwaitOldest wants it, and while there are values that only snapshots see.
   void Release(const rocksdb::Snapshot* snapshot) EXCLUDES(database_mu_);
   // A family is updated in place, where there are no versions for snapshots.
   void GiveNone() { given_ = false; }
