@@ -492,7 +492,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     for (const auto& family : families) names.insert(family.name);
     db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));
     db_->live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
-    db_->reader_.FollowPrimary(db_->secondary_.get());
+    db_->reader_.Follow(db_->secondary_.get());
   }
 
   bool exists = false;

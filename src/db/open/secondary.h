@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "db/open/recovered_state.h"
+#include "db/read/followed_primary.h"
 #include "db/write/transaction_support.h"
 #include "env/file_system.h"
 #include "store/store.h"
@@ -67,7 +68,7 @@ class LinkDir {
   std::unique_ptr<FileLock> lock_;
 };
 
-class Secondary {
+class Secondary final : public FollowedPrimary {
  public:
   // `links` may be null. `families`: the names of those that are opened.
   // `tables`: where the primary has its compaction files; one directory or more.
@@ -77,9 +78,11 @@ class Secondary {
   // The state that the families are to be built from; then CatchUp.
   Status Open(RecoveredState* state) EXCLUDES(mu_);
   Status CatchUp() EXCLUDES(mu_);
-  // What a read answered that may have met a hole which the primary has punched: what took its place is elsewhere. True
-  // if the read is worth another attempt.
-  bool CatchUpPast(const Status& s) EXCLUDES(mu_) { return s.IsCorruption() && !has_links() && CatchUp().ok(); }
+  // FollowedPrimary
+  bool MayPunch() const override { return !has_links(); }
+  bool CatchUpPast(const Status& s) override EXCLUDES(mu_) {
+    return s.IsCorruption() && !has_links() && CatchUp().ok();
+  }
   // To all files that it needs.
   bool has_links() const { return links_ != nullptr && !holds_open_.load(std::memory_order_relaxed); }
 

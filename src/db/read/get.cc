@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "db/families/column_family_handle.h"
-#include "db/open/secondary.h"
 #include "db/read/reader.h"
 #include "db/report/statistics_util.h"
 #include "env/perf_cpu_span.h"
@@ -28,7 +27,7 @@ Reader::Reader(Clock* clock, std::shared_ptr<rocksdb::Statistics> statistics,
 BlockReadOptions Reader::BlockOptions(const ReadOptions& options) const {
   BlockReadOptions block;
   // Of files that the primary may punch, checksums alone tell a hole.
-  const bool may_have_holes = secondary_ != nullptr && !secondary_->has_links();
+  const bool may_have_holes = primary_ != nullptr && primary_->MayPunch();
   block.verify_checksums = options.verify_checksums || may_have_holes;
   block.fill_cache = options.fill_cache;
   block.cache_only = options.read_tier == rocksdb::kBlockCacheTier;
@@ -47,7 +46,7 @@ Status Reader::CheckRead(const ReadOptions& options, const ColumnFamily& family)
       family.timestamp_size() != 0) [[unlikely]] {
     if (Status s = CheckReadTime(options, family); !s.ok()) return s;
   }
-  if (options.snapshot != nullptr && secondary_ != nullptr) {
+  if (options.snapshot != nullptr && primary_ != nullptr) {
     // The primary knows nothing of it, and drops what only the snapshot sees.
     return Status::NotSupported("snapshot not supported in secondary mode");
   }
@@ -133,7 +132,7 @@ Status Reader::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     read->value->Reset();
     s = get();
   }
-  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) {
+  if (primary_ != nullptr && primary_->CatchUpPast(s)) {
     read->value->Reset();
     s = get();
   }
@@ -205,7 +204,7 @@ Status Reader::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
   };
   Status s = get();
   while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) s = get();
-  if (secondary_ != nullptr && secondary_->CatchUpPast(s)) s = get();
+  if (primary_ != nullptr && primary_->CatchUpPast(s)) s = get();
   if (!s.ok()) return s;
   *number_of_operands = static_cast<int>(collected.size());
   if (*number_of_operands > merge_options->expected_max_number_of_operands) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "db/families/column_family_handle.h"
-#include "db/open/secondary.h"
 #include "db/read/reader.h"
 #include "db/report/statistics_util.h"
 #include "rocksdb/perf_context.h"
@@ -166,11 +165,11 @@ void Reader::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
   };
   bool caught_up = false;
   const auto catch_up = [&] {
-    if (caught_up || secondary_ == nullptr) return false;
+    if (caught_up || primary_ == nullptr) return false;
     Status* const end = statuses + num_keys;
     const Status* const damaged = std::find_if(statuses, end, [](const Status& s) { return s.IsCorruption(); });
     caught_up = damaged != end;
-    return caught_up && secondary_->CatchUpPast(*damaged);
+    return caught_up && primary_->CatchUpPast(*damaged);
   };
   do {
     // Again, if a store that changes in place has not what the sequence sees any more: a later one will do.

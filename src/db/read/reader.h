@@ -3,7 +3,7 @@
 // store view) first and takes its sequence second: whatever the sequence admits
 // up to the pinning is in the state.
 //
-// Thread safety: all methods but FollowPrimary, which comes before the first read.
+// Thread safety: all methods but Follow, which comes before the first read.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "db/read/followed_primary.h"
 #include "db/read/snapshot_list.h"
 #include "env/clock.h"
 #include "family/column_family.h"
@@ -26,8 +27,6 @@ using rocksdb::ColumnFamilyHandle;
 using rocksdb::PinnableSlice;
 using rocksdb::ReadOptions;
 
-class Secondary;
-
 class Reader {
  public:
   // `last_sequence`: the newest that readers may see. `unlogged_data`: memtables have data that no log has.
@@ -38,8 +37,7 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // Of a secondary, whose reads may meet holes that the primary has punched.
-  void FollowPrimary(Secondary* secondary) { secondary_ = secondary; }
+  void Follow(FollowedPrimary* primary) { primary_ = primary; }
 
   // get.cc
   Status Get(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
@@ -130,7 +128,7 @@ class Reader {
   SnapshotList* const snapshots_;
   Tracing* const tracing_;
   Mutex* const mu_;
-  Secondary* secondary_ = nullptr;  // null: the database follows nobody
+  FollowedPrimary* primary_ = nullptr;  // null: the database is no secondary
 };
 
 // Whether the read and the family agree about timestamps, and history reaches back that far.
