@@ -15,12 +15,12 @@
 // Only what files hold, and that they are gone, counts as damage. Any other error (no permission, a failing device, too
 // many open files) before 4. ends the repair, and nothing has changed but what 1. says.
 //
-// Which pieces are in use, of which family, and on which level, stands in manifest
-// and mirror alone: without both only the logs can be used, and only if there are
-// no compaction files. (Pieces could be found by their footers. But files also hold
-// pieces that compactions have replaced, whose records look newer than those that
-// took their place once these have lost their sequences on the bottom level: what
-// was deleted and overwritten would come back.)
+// Without manifest and mirror the state is that of the records in compaction files
+// (db/open/lost_manifest.h), or of the logs if there are no tables. (Pieces could be
+// found by their footers. But files also hold pieces that compactions have replaced,
+// whose records look newer than those that took their place once these have lost
+// their sequences on the bottom level: what was deleted and overwritten would come
+// back.)
 //
 // Thread safety: one thread; the database's lock is held.
 #pragma once
