@@ -650,6 +650,27 @@ test_repair() {
   refuse 4 "missing" c stats --db r
 }
 
+# Without a manifest the logs do not name the comparator. The OPTIONS file does, but the tool may not have it.
+test_repair_of_logs() {
+  c put --db young k v
+  rm young/CURRENT young/MANIFEST-* young/MIRROR-*
+  cp -r young guess
+  cp -r young other
+  rm guess/OPTIONS-*
+  sed -i 's/^  comparator=.*/  comparator=TheirOwn/' other/OPTIONS-*
+  for command in "get k" scan verify; do
+    refuse 4 "RepairDB can bring the default column family back" c --db young $command
+  done
+  refuse 3 "names the comparator TheirOwn" c repair --db other
+  [ ! -e other/CURRENT ] || fail "a repair that was refused has written CURRENT"
+  checks=$((checks + 1))
+  c repair --db guess --quiet >repaired 2>stderr || fail "repair: $(cat stderr)"
+  grep -q '^uncertain: the comparator' repaired || fail "repair: $(cat repaired)"
+  grep -q '^moved: guess/lost/.*\.log$' repaired || fail "repair: $(cat repaired)"
+  expect 0 "$(printf 'kept: 0 tables as they were, 0 written anew\nlost: nothing')" c repair --db young --quiet
+  for db in guess young; do expect 0 v c get --db $db k; done
+}
+
 test_lock() {
   mkfifo hold
   c load -q --db locked --format tsv <hold &
@@ -851,7 +872,7 @@ test_encrypted() {
 }
 
 for t in put_get_delete presets usage_errors missing_database load_and_scan round_trips bad_input input_kinds pipes large_values column_families options_file \
-  maintenance tune_separation plan_tableless full_output streams corruption odd_data repair encrypted lock ldb import export interrupted_copies import_odd_data; do
+  maintenance tune_separation plan_tableless full_output streams corruption odd_data repair repair_of_logs encrypted lock ldb import export interrupted_copies import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"
