@@ -527,6 +527,29 @@ TEST_F(LostManifestTest, FamiliesThatOnlyTheLogsHave) {
   }
 }
 
+// The same of a manifest and a mirror that end before the family was made.
+TEST_F(LostManifestTest, FamiliesBehindTheEndOfTheManifest) {
+  families_ = {"default"};
+  OpenDb();
+  Model begun = SavedState();
+  std::erase_if(begun, [](const auto& file) { return !file.first.starts_with("M"); });
+  ASSERT_EQ(begun.size(), 2u);
+  rocksdb::ColumnFamilyHandle* late = nullptr;
+  ASSERT_TRUE(db_->CreateColumnFamily(options_, "one", &late).ok());
+  for (const char* const key : {"x", "y", "z"}) ASSERT_TRUE(db_->Put(rocksdb::WriteOptions(), late, key, "2").ok());
+  ASSERT_TRUE(Put("a", "1").ok());
+  db_->DestroyColumnFamilyHandle(late);
+  CloseDb();
+  for (const auto& [name, contents] : begun) ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, name), contents).ok());
+  RepairReport report;
+  const Status s = compassdb::RepairDB(name_, options_, {}, &options_, &report);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(report.lost_records, 3u);
+  EXPECT_EQ(FilesOf(FileType::kWal, name_ + "/lost").size(), 1u);
+  OpenDb();
+  EXPECT_EQ(Scan(), "a=1");
+}
+
 // One that was dropped before the last file was written is no loss.
 TEST_F(LostManifestTest, RecordsOfADroppedFamily) {
   families_ = {"default", "one", "keeps the log"};
