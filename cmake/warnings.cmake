@@ -9,9 +9,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 takes the short buffer of a std::string in `a + b` for its end (GCC's bug 105651).
   target_compile_options(compassdb_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
-if(COMPASSDB_INVARIANTS)
-  target_compile_definitions(compassdb_flags INTERFACE COMPASSDB_INVARIANTS=1)
-endif()
 if(COMPASSDB_SANITIZE)
   target_compile_options(compassdb_flags INTERFACE -fsanitize=${COMPASSDB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(compassdb_flags INTERFACE -fsanitize=${COMPASSDB_SANITIZE})

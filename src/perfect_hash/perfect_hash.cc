@@ -7,28 +7,34 @@
 #include "perfect_hash/pilot_builder.h"
 #include "perfect_hash/threads.h"
 
-#if defined(COMPASSDB_INVARIANTS)
+#if !defined(NDEBUG)
 #include <cstdio>
 #include <cstdlib>
-#include <unordered_map>
+#include <vector>
 #endif
 
 namespace compassdb::perfect_hash {
 
-#if defined(COMPASSDB_INVARIANTS)
+#if !defined(NDEBUG)
 namespace {
 
 void CheckPerfect(std::span<const uint64_t> hashes, uint64_t distinct, const std::string& bytes) {
   Function f;
   bool good = Function::Open({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, &f) &&
               f.keys() == distinct;
-  std::unordered_map<uint64_t, uint64_t> owner;
-  for (const uint64_t hash : hashes) {
-    const uint64_t slot = f(hash);
-    good = good && slot < f.slots() && owner.emplace(slot, hash).first->second == hash;
+  std::vector<uint64_t> owner(good ? f.slots() : 0);
+  std::vector<bool> taken(owner.size());
+  uint64_t owners = 0;
+  for (size_t i = 0; good && i < hashes.size(); ++i) {
+    const uint64_t slot = f(hashes[i]);
+    good = slot < owner.size() && (!taken[slot] || owner[slot] == hashes[i]);
+    if (!good || taken[slot]) continue;
+    taken[slot] = true;
+    owner[slot] = hashes[i];
+    ++owners;
   }
-  if (!good || owner.size() != distinct) {
-    std::fprintf(stderr, "perfect_hash: the function built is not perfect\n");
+  if (!good || owners != distinct) {
+    std::fprintf(stderr, "perfect_hash: invariant broken: each hash has a slot of its own\n");
     std::abort();
   }
 }
@@ -56,7 +62,7 @@ BuildResult Build(std::span<const uint64_t> hashes, const BuildOptions& options,
       return result;
   }
   result.ok = true;
-#if defined(COMPASSDB_INVARIANTS)
+#if !defined(NDEBUG)
   CheckPerfect(hashes, result.distinct, *serialized);
 #endif
   return result;
