@@ -113,7 +113,6 @@ TEST_F(TablelessTest, EveryHitIsOneRead) {
   std::vector<std::string> keys;
   for (int i = 0; i < 1000; ++i) keys.push_back(Key(i));
   const std::vector<Slice> slices(keys.begin(), keys.end());
-  rocksdb::SetPerfLevel(rocksdb::kEnableCount);
   rocksdb::get_perf_context()->Reset();
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(Get(keys[i]), Value(i, 400));
   const uint64_t alone = rocksdb::get_perf_context()->block_read_count;
@@ -121,7 +120,6 @@ TEST_F(TablelessTest, EveryHitIsOneRead) {
   std::vector<std::string> values;
   const std::vector<Status> found = db_->MultiGet({}, slices, &values);
   const uint64_t together = rocksdb::get_perf_context()->block_read_count;
-  rocksdb::SetPerfLevel(rocksdb::kDisable);
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(found[i].ok()) << found[i].ToString();
     EXPECT_EQ(values[i], Value(i, 400));

@@ -687,7 +687,7 @@ TEST_F(ValueStoreTest, WhatIsDoneWithValuesIsCounted) {
   EXPECT_GT(rocksdb::get_perf_context()->blob_read_time, 0u);
   EXPECT_GT(rocksdb::get_perf_context()->blob_checksum_time, 0u);
   EXPECT_GT(rocksdb::get_perf_context()->blob_decompress_time, 0u);
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+  rocksdb::SetPerfLevel(rocksdb::kEnableCount);
   EXPECT_EQ(ticks(rocksdb::BLOB_DB_GC_BYTES_RELOCATED), 0u);
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 400; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 2000)).ok());
