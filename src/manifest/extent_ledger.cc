@@ -5,6 +5,7 @@
 
 #include "env/missing.h"
 #include "table/file/file_cache.h"
+#include "util/checked.h"
 
 namespace compassdb {
 
@@ -42,6 +43,38 @@ ExtentLedger::ExtentLedger(FileSystem* fs, FileCache* files, uint64_t min_punch_
       large_punch_bytes_(std::max(min_punch_bytes, large_punch_bytes)),
       delete_file_([fs](const std::string& path) { return fs->DeleteFile(path); }) {}
 
+void ExtentLedger::CheckInvariants(const File& file) {
+  if constexpr (!kChecked) return;
+  COMPASSDB_INVARIANT(file.pins >= 0, "a file is unpinned as often as it was pinned");
+  COMPASSDB_INVARIANT((file.live_extents == 0) == (file.live_bytes == 0), "extents in use have bytes");
+  uint64_t bytes = 0, end = 0;
+  for (const auto& [first, last] : file.dead) {
+    COMPASSDB_INVARIANT(first < last, "a dead run has bytes");
+    COMPASSDB_INVARIANT(bytes == 0 || end < first, "dead runs lie apart");
+    bytes += last - first;
+    end = last;
+  }
+  COMPASSDB_INVARIANT(bytes == file.dead_bytes, "dead bytes are those of the dead runs");
+  COMPASSDB_INVARIANT(end <= file.end, "what is dead was in use");
+}
+
+void ExtentLedger::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  MutexLock lock(&mu_);
+  for (const auto& [number, file] : files_) CheckInvariants(file);
+  for (const uint64_t number : dead_files_) {
+    const auto found = files_.find(number);
+    COMPASSDB_INVARIANT(found != files_.end(), "a file to be unlinked is known");
+    COMPASSDB_INVARIANT(found->second.live_extents == 0, "a file to be unlinked has no extent in use");
+    COMPASSDB_INVARIANT(found->second.pins == 0, "a file to be unlinked is written by no job");
+  }
+  for (const auto& [number, large] : punch_candidates_) {
+    const auto found = files_.find(number);
+    COMPASSDB_INVARIANT(found != files_.end(), "a file to be punched is known");
+    COMPASSDB_INVARIANT(min_punch_bytes_ > 0 && !found->second.checksum, "a file to be punched may be");
+  }
+}
+
 void ExtentLedger::PinFile(uint64_t number) {
   MutexLock lock(&mu_);
   files_[number].pins++;
@@ -57,6 +90,7 @@ void ExtentLedger::UnpinFile(uint64_t number) {
   file.pins--;
   MarkIfDead(number, file);
   if (file.pins == 0) Mark(number, file);
+  CheckInvariants(file);
 }
 
 std::vector<uint64_t> ExtentLedger::PinnedFiles() const {
@@ -108,11 +142,13 @@ void ExtentLedger::Release(const Extent& extent) {
   auto it = files_.find(extent.file_number);
   if (it == files_.end()) return;
   File& file = it->second;
+  COMPASSDB_INVARIANT(file.live_extents > 0 && file.live_bytes >= extent.length, "what is released was in use");
   file.live_bytes -= std::min(file.live_bytes, extent.length);
   file.live_extents -= std::min<uint64_t>(file.live_extents, 1);
   AddDead(extent.file_number, &file, extent.offset, extent.offset + extent.length);
   ++releases_;
   MarkIfDead(extent.file_number, file);
+  CheckInvariants(file);
 }
 
 void ExtentLedger::AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) {
@@ -215,6 +251,7 @@ std::vector<uint64_t> ExtentLedger::TakeDeadFiles() {
 
 Status ExtentLedger::Purge(std::vector<Unlinked>* unlinked) {
   Status result;
+  CheckInvariants();
   for (uint64_t number : TakeDeadFiles()) {
     files_cache_->Evict(number);
     std::string path = files_cache_->PathOf(number);
@@ -288,6 +325,7 @@ void ExtentLedger::PutBack(const Hole& hole) {
 
 Status ExtentLedger::Punch(const PunchLimits& limits, uint64_t* punched) {
   *punched = 0;
+  CheckInvariants();
   std::vector<Hole> holes;
   {
     MutexLock lock(&mu_);

@@ -113,6 +113,7 @@ class ExtentLedger {
   uint64_t TotalBytes() const;  // bytes of the files that hold them, holes not counted
   std::vector<uint64_t> LiveFiles() const;
   uint64_t releases() const { return releases_; }  // how many there were
+  void CheckInvariants() const EXCLUDES(mu_);
 
  private:
   struct File {
@@ -128,6 +129,7 @@ class ExtentLedger {
   struct Hole {
     uint64_t number, begin, end;
   };
+  static void CheckInvariants(const File& file);
   void AddDead(uint64_t number, File* file, uint64_t begin, uint64_t end) REQUIRES(mu_);
   // Notes the file if it has something to punch.
   void Mark(uint64_t number, const File& file) REQUIRES(mu_);

@@ -254,6 +254,7 @@ void Manifest::StartMirror(FileSystem* fs, const std::string& dir, const std::st
 }
 
 Status Manifest::Append(const std::vector<VersionEdit>& edits) {
+  for (const VersionEdit& edit : edits) edit.CheckInvariants();
   std::string record;
   Status s = CatchOutOfMemory("the manifest", [&] {
     EncodeEdits(edits, &record);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/version_edit.h"
 
+#include <set>
+
 #include "format/number_limits.h"
 #include "manifest/page_store_edit.h"
+#include "util/checked.h"
 #include "util/coding.h"
 #include "util/string_util.h"
 
@@ -239,6 +242,40 @@ Status CheckNumbers(const VersionEdit& edit) {
 }
 
 }  // namespace
+
+void VersionEdit::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  const char* const out_of_range = NumberOutOfRange(*this);
+  COMPASSDB_INVARIANT(out_of_range == nullptr, out_of_range);
+  COMPASSDB_INVARIANT(!drop_column_family || (added.empty() && added_values.empty() && !TouchesPages()),
+                      "a dropped family gets nothing");
+  std::set<uint64_t> gone, come, values_gone, values_come, runs_gone, runs_come, sections;
+  for (const Deleted& d : deleted) COMPASSDB_INVARIANT(gone.insert(d.tph_id).second, "a table is deleted once");
+  for (const Added& a : added) {
+    COMPASSDB_INVARIANT(come.insert(a.tph.tph_id).second, "a table is added once");
+    COMPASSDB_INVARIANT(!next_number || a.tph.tph_id < *next_number, "numbers of tables were taken before");
+  }
+  for (uint64_t id : deleted_values) COMPASSDB_INVARIANT(values_gone.insert(id).second, "values are deleted once");
+  for (const ValueRunMeta& run : added_values) {
+    COMPASSDB_INVARIANT(values_come.insert(run.run_id).second, "values are added once");
+    COMPASSDB_INVARIANT(values_gone.count(run.run_id) == 0, "values that are deleted do not come back");
+    COMPASSDB_INVARIANT(!next_number || run.run_id < *next_number, "numbers of values were taken before");
+  }
+  for (uint64_t id : deleted_page_runs) COMPASSDB_INVARIANT(runs_gone.insert(id).second, "a page run is deleted once");
+  for (const PageRunMeta& run : added_page_runs) {
+    COMPASSDB_INVARIANT(runs_come.insert(run.run_id).second, "a page run is added once");
+    COMPASSDB_INVARIANT(runs_gone.count(run.run_id) == 0, "a page run that is deleted does not come back");
+  }
+  for (const PageSectionMeta& section : page_sections) {
+    COMPASSDB_INVARIANT(sections.insert(section.section).second, "a page section changes once");
+  }
+  std::string bytes, again;
+  EncodeTo(&bytes);
+  VersionEdit read;
+  COMPASSDB_INVARIANT(read.DecodeFrom(bytes).ok(), "recovery can read the edit");
+  read.EncodeTo(&again);
+  COMPASSDB_INVARIANT(bytes == again, "recovery reads the edit that was written");
+}
 
 void VersionEdit::EncodeTo(std::string* dst) const {
   if (db_id) PutTagged(dst, kDbId, *db_id);

@@ -72,6 +72,9 @@ struct VersionEdit {
            !added_page_runs.empty() || folded_sequence || keys_whole || in_place_sequence;
   }
 
+  // Of an edit that is about to be committed.
+  void CheckInvariants() const;
+
   void EncodeTo(std::string* dst) const;
   // Consumes all of src; Corruption names the field.
   Status DecodeFrom(const Slice& src);
