@@ -6,6 +6,7 @@
 #include "lsm/lsm_store.h"
 #include "lsm/lsm_store_impl.h"
 #include "lsm/read/covered_data.h"
+#include "util/checked.h"
 #include "value_store/value_cache.h"
 
 namespace compassdb {
@@ -262,6 +263,12 @@ Status LsmStore::CheckFiles() const {
   return Status::OK();
 }
 
+Status LsmStore::CheckRecovered(const TphMeta& meta) const {
+  const char* const broken = meta.BrokenInvariant(options_.comparator);
+  return broken == nullptr ? Status::OK()
+                           : Status::Corruption("manifest: table " + std::to_string(meta.tph_id), broken);
+}
+
 Status LsmStore::Open() {
   const size_t configured = version_->levels().size();
   for (size_t level = configured; level < recovered_.size(); ++level) {
@@ -276,6 +283,7 @@ Status LsmStore::Open() {
   std::vector<Extent> extents;
   for (size_t level = 0; level < recovered_.size(); ++level) {
     for (const auto& [id, meta] : recovered_[level]) {
+      if (Status s = CheckRecovered(meta); !s.ok()) return s;
       TableRef table;
       Status s = OpenTable(meta, static_cast<int>(level), &pieces, &table);
       if (!s.ok()) return s;
@@ -289,6 +297,9 @@ Status LsmStore::Open() {
   recovered_.clear();
   values_.Open();
   SetVersion(std::move(levels));
+  if (const char* broken = version_->BrokenInvariant()) {
+    return Status::Corruption("manifest: column family " + options_.column_family_name, broken);
+  }
   for (size_t level = 0; level < version_->levels().size(); ++level) {
     for (const TableRef& table : version_->levels()[level]) {
       NoteCovered(*version_, static_cast<int>(level), {}, table.get());
@@ -424,7 +435,10 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
       if (it != table_handles_.end()) table = it->second.lock();
     }
     if (table == nullptr) {
-      Status s = OpenTable(a.tph, a.level, &pieces, &table);
+      Status s = FollowsFiles() ? CheckRecovered(a.tph) : Status::OK();
+      const char* const broken = a.tph.BrokenInvariant(options_.comparator);
+      COMPASSDB_INVARIANT(!s.ok() || broken == nullptr, broken);
+      if (s.ok()) s = OpenTable(a.tph, a.level, &pieces, &table);
       // What was just written and will stay is read here, not by the first who wants it.
       const IndexMode mode = a.level == 0 ? options_.level0_index_mode : options_.index_mode;
       if (s.ok() && mode != IndexMode::kPaged) s = table->tph().Load();
@@ -513,6 +527,20 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
     }
   }
   SetVersion(std::move(levels));
+  if (!FollowsFiles()) CheckInvariants();
+}
+
+void LsmStore::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  version_->CheckInvariants();
+  values_.version()->CheckInvariants();
+  MutexLock lock(&handles_mu_);
+  for (const auto& level : version_->levels()) {
+    for (const TableRef& table : level) {
+      const auto handle = table_handles_.find(table->meta().tph_id);
+      COMPASSDB_INVARIANT(handle != table_handles_.end() && handle->second.lock() == table, "open tables can be found");
+    }
+  }
 }
 
 void LsmStore::NoteCovered(const LsmVersion& version, int level, const std::unordered_set<uint64_t>& gone,

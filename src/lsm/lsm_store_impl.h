@@ -102,6 +102,10 @@ class LsmStore : public Store {
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
   Status CheckFiles() const;
+  Status CheckRecovered(const TphMeta& meta) const;
+  // Edits say what files say: of a primary, or before Open what a repair has found.
+  bool FollowsFiles() const { return context_->read_only || !recovered_.empty(); }
+  void CheckInvariants() const EXCLUDES(handles_mu_);  // [mutex]
   // Files with more dead bytes than allowed that cannot be punched: of tables, of values.
   std::unordered_set<uint64_t> FilesToVacate() const;
   std::unordered_set<uint64_t> ValueFilesToVacate() const;  // value_gc_task.cc

@@ -829,6 +829,54 @@ TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   EXPECT_TRUE(names.empty()) << names.size() << " files";
 }
 
+// What a manifest says is validated, not asserted.
+TEST(LsmStoreTest, AManifestThatContradictsItselfIsCorruption) {
+  StoreHarness h;
+  for (int i = 0; i < 300; ++i) h.Put(StoredKey(i), std::string(50, 'a'));
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  VersionEdit state;
+  h.store()->Snapshot(&state);
+  ASSERT_GE(state.added.size(), 2u);
+  const auto forge = [](TphPiece* piece) {
+    auto forged = std::make_shared<PieceMeta>(*piece->meta);
+    piece->meta = forged;
+    return forged.get();
+  };
+  const std::map<std::string, std::function<void(VersionEdit*)>> forgeries = {
+      {"tables of a level share no key", [](VersionEdit* e) { e->added[1].tph.smallest = e->added[0].tph.smallest; }},
+      {"a piece is of one table", [&](VersionEdit* e) {
+         forge(&e->added[1].tph.pieces[0])->piece_id = e->added[0].tph.pieces[0].meta->piece_id;
+       }},
+      {"a table is in a version once", [](VersionEdit* e) {
+         e->added[0].level = 2;
+         e->added[0].tph.tph_id = e->added[1].tph.tph_id;
+       }},
+      {"the keys of a table are a range", [](VersionEdit* e) { e->added[0].tph.largest = "a"; }},
+      {"a piece has keys of its table's range", [](VersionEdit* e) { e->added[0].tph.smallest = e->added[0].tph.largest; }},
+      {"a piece has sequences of its table's range", [&](VersionEdit* e) { ++forge(&e->added[0].tph.pieces[0])->largest_seq; }},
+      {"a piece has no more live keys than keys", [](VersionEdit* e) { e->added[0].tph.pieces[0].live_keys = 1000; }},
+      {"a piece has no more deletions than records", [&](VersionEdit* e) { forge(&e->added[0].tph.pieces[0])->num_deletions = 1000; }},
+      {"the numbers of values are a range", [](VersionEdit* e) {
+         e->added_values.emplace_back().num_values = 1;
+         e->added_values.back().min_number = 2;
+       }},
+  };
+  for (const auto& [rule, change] : forgeries) {
+    VersionEdit forged = state;
+    change(&forged);
+    ExtentLedger ledger(h.fs(), h.context()->files, 0);
+    StoreContext context;
+    h.CopyContext(&context);
+    context.ledger = &ledger;
+    const std::unique_ptr<Store> store = NewLsmStore(&context, StoreHarness::SmallOptions());
+    Status s = store->ApplyRecovered(forged);
+    if (s.ok()) s = store->Open();
+    EXPECT_TRUE(s.IsCorruption()) << rule;
+    EXPECT_NE(s.ToString().find(rule), std::string::npos) << rule << ": " << s.ToString();
+  }
+}
+
 // A read asks the directories of several tables at once; here there are more than that.
 TEST(LsmStoreTest, AKeyInManyRunsOfLevel0) {
   StoreOptions options = StoreHarness::SmallOptions();

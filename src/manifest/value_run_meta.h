@@ -70,6 +70,15 @@ struct ValueRunMeta {
   // A counting collection wrote it. Not in the manifest.
   bool counted = false;
   uint64_t creation_time = 0;  // seconds since 1970; of a GC's output: of its oldest input
+
+  // Which rule does not hold; null: all do. A recovered run is asked, too.
+  const char* BrokenInvariant() const {
+    if (group.bits > kMaxValueGroupBits || group.prefix >> group.bits != 0) return "the group of values is one";
+    if (min_number > max_number) return "the numbers of values are a range";
+    if (num_values == 0 && max_number != 0) return "where there are no values there is no number";
+    if (num_values > 0 && num_values - 1 > max_number - min_number) return "values have numbers of their own";
+    return nullptr;
+  }
 };
 
 }  // namespace compassdb

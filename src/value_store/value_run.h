@@ -106,6 +106,7 @@ class ValueRun {
   }
 
   size_t MemoryBytes() const;  // without what is loaded
+  bool obsolete() const { return obsolete_.load(std::memory_order_relaxed); }
   void MarkObsolete() {
     if (!obsolete_.exchange(true)) context_->held_bytes += meta_.extent.length;
   }

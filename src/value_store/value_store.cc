@@ -51,6 +51,9 @@ Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
     }
   }
   for (const ValueRunMeta& meta : edit.added_values) {
+    if (const char* broken = meta.BrokenInvariant()) {
+      return Status::Corruption("manifest: values " + std::to_string(meta.run_id), broken);
+    }
     if (!recovered_.emplace(meta.run_id, meta).second) {
       return Status::Corruption("manifest: adds a run of values twice", std::to_string(meta.run_id));
     }

@@ -8,6 +8,7 @@
 #include "table/io_limits.h"
 #include "table/read_stats.h"
 #include "table/stat_timer.h"
+#include "util/checked.h"
 #include "util/compression.h"
 #include "util/heap_bytes.h"
 #include "value_store/value_cache.h"
@@ -41,6 +42,31 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
     most_small_runs_ = std::max(most_small_runs_, group.small_runs);
   }
   if (context_->charge != nullptr) context_->charge->Add(OwnMemoryBytes());
+}
+
+void ValueVersion::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const char* const broken = runs_[i]->meta().BrokenInvariant();
+    COMPASSDB_INVARIANT(broken == nullptr, broken);
+    COMPASSDB_INVARIANT(i == 0 || runs_[i - 1]->meta().run_id < runs_[i]->meta().run_id, "runs are sorted by id, each once");
+    COMPASSDB_INVARIANT(!runs_[i]->obsolete(), "a run of the newest version is in the manifest");
+  }
+  for (const auto& holders : by_group_) {
+    const bool sorted = std::is_sorted(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
+      return a.min_number < b.min_number;
+    });
+    COMPASSDB_INVARIANT(sorted, "the runs of a group are sorted by their smallest number");
+  }
+  uint64_t bytes = 0, values = 0;
+  const std::vector<Group> groups = Groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    bytes += groups[i].bytes;
+    values += groups[i].values;
+    COMPASSDB_INVARIANT(groups[i].dead_bytes + groups[i].pinned_bytes <= groups[i].bytes, "no more is dead than there is");
+    COMPASSDB_INVARIANT(i == 0 || !groups[i - 1].group.Overlaps(groups[i].group), "groups share no key");
+  }
+  COMPASSDB_INVARIANT(bytes == total_bytes_ && values == total_values_, "each run is in one group");
 }
 
 ValueVersion::~ValueVersion() {

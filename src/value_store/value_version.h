@@ -36,6 +36,8 @@ class ValueVersion {
   // `runs` in ascending order of their ids.
   ValueVersion(std::shared_ptr<const ValueContext> context, std::vector<ValueRunRef> runs);
 
+  void CheckInvariants() const;
+
   const std::vector<ValueRunRef>& runs() const { return runs_; }
   bool empty() const { return runs_.empty(); }
   ~ValueVersion();

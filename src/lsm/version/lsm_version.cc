@@ -12,6 +12,7 @@
 #include "lsm/version/value_references.h"
 #include "table/piece/key_order.h"
 #include "table/read_stats.h"
+#include "util/checked.h"
 
 namespace compassdb {
 
@@ -96,6 +97,55 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
       if (table->has_range_tombstones()) with_tombstones_.push_back(table);
     }
   }
+}
+
+namespace {
+
+// Of two tables side by side.
+const char* BrokenOrder(const Comparator* cmp, size_t level, const TphMeta& a, const TphMeta& b) {
+  if (level == 0) {
+    const bool newest_first = a.largest_seq > b.largest_seq || (a.largest_seq == b.largest_seq && a.tph_id > b.tph_id);
+    return newest_first ? nullptr : "level 0 is newest first";
+  }
+  if (a.hash_range != b.hash_range) return "a level is cut by keys or by hash";
+  if (a.hash_range) return a.search.last < b.search.first ? nullptr : "tables of a level share no search key";
+  const int order = cmp->Compare(a.largest, b.smallest);
+  return order < 0 || (order == 0 && a.largest_exclusive) ? nullptr : "tables of a level share no key";
+}
+
+}  // namespace
+
+const char* LsmVersion::BrokenInvariant() const {
+  std::unordered_set<uint64_t> tables, pieces;
+  for (size_t level = 0; level < levels_.size(); ++level) {
+    for (size_t i = 0; i < levels_[level].size(); ++i) {
+      const TphMeta& meta = levels_[level][i]->meta();
+      if (!tables.insert(meta.tph_id).second) return "a table is in a version once";
+      for (const TphPiece& piece : meta.pieces) {
+        if (!pieces.insert(piece.meta->piece_id).second) return "a piece is of one table";
+      }
+      if (i == 0) continue;
+      if (const char* broken = BrokenOrder(comparator_, level, levels_[level][i - 1]->meta(), meta)) return broken;
+    }
+  }
+  return nullptr;
+}
+
+void LsmVersion::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  const char* const broken = BrokenInvariant();
+  COMPASSDB_INVARIANT(broken == nullptr, broken);
+  size_t tombstones = 0;
+  for (const auto& level : levels_) {
+    for (const TableRef& table : level) {
+      tombstones += table->has_range_tombstones() ? 1 : 0;
+      COMPASSDB_INVARIANT(!table->obsolete(), "a table of the newest version is in the manifest");
+      for (size_t i = 0; i < table->num_pieces(); ++i) {
+        COMPASSDB_INVARIANT(!table->piece(i)->obsolete(), "a piece of the newest version is in the manifest");
+      }
+    }
+  }
+  COMPASSDB_INVARIANT(tombstones == with_tombstones_.size(), "tables with range deletions are known");
 }
 
 std::shared_ptr<const LsmVersion> LsmVersion::ForJob(std::shared_ptr<const NewestValues> newest) const {

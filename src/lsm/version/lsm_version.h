@@ -44,6 +44,10 @@ class LsmVersion : public StoreView {
   // The same tables for a job: it pins no values, and finds those that exist when it reads them.
   std::shared_ptr<const LsmVersion> ForJob(std::shared_ptr<const NewestValues> newest) const;
 
+  // Which rule of its tables and their order does not hold; null: all do. What was recovered is asked, too.
+  const char* BrokenInvariant() const;
+  void CheckInvariants() const;
+
   const std::vector<std::vector<TableRef>>& levels() const { return levels_; }
   // For jobs; readers have their own.
   std::shared_ptr<const ValueVersion> values() const { return newest_ == nullptr ? values_ : newest_->Get(); }

@@ -25,6 +25,7 @@ class PieceHandle final : public Piece {
   ~PieceHandle();
 
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+  bool obsolete() const { return obsolete_.load(std::memory_order_relaxed); }
 
  private:
   ExtentLedger* const ledger_;
@@ -81,6 +82,7 @@ class TableHandle {
   void MarkForCompaction() { marked_.store(true, std::memory_order_relaxed); }
   // The directory's extent is no longer named by the manifest.
   void MarkDirectoryObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
+  bool obsolete() const { return obsolete_.load(std::memory_order_relaxed); }
 
  private:
   struct Versions {

@@ -21,6 +21,40 @@ uint64_t SupersededBytes(const PieceMeta& meta) {
                                static_cast<double>(meta.num_records));
 }
 
+namespace {
+
+const char* BrokenInvariantOf(const TphPiece& piece) {
+  const PieceMeta& m = *piece.meta;
+  if (m.num_keys > m.num_records) return "a piece has no more keys than records";
+  if (m.num_deletions > m.num_records) return "a piece has no more deletions than records";
+  if (m.num_merges > m.num_records) return "a piece has no more merge operands than records";
+  if (piece.live_keys > m.num_keys) return "a piece has no more live keys than keys";
+  if (m.smallest_seq > m.largest_seq) return "the sequences of a piece are a range";
+  return nullptr;
+}
+
+}  // namespace
+
+const char* TphMeta::BrokenInvariant(const rocksdb::Comparator* comparator) const {
+  if (comparator->Compare(smallest, largest) > 0) return "the keys of a table are a range";
+  if (hash_range && search.first > search.last) return "the search keys of a table are a range";
+  if (smallest_seq > largest_seq) return "the sequences of a table are a range";
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const PieceMeta& m = *pieces[i].meta;
+    if (const char* broken = BrokenInvariantOf(pieces[i])) return broken;
+    if (m.smallest_seq < smallest_seq || m.largest_seq > largest_seq) {
+      return "a piece has sequences of its table's range";
+    }
+    if (m.num_records > 0 && (comparator->Compare(m.smallest, smallest) < 0 || comparator->Compare(m.largest, largest) > 0)) {
+      return "a piece has keys of its table's range";
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (pieces[j].meta->piece_id == m.piece_id) return "a table has a piece once";
+    }
+  }
+  return nullptr;
+}
+
 uint64_t TphMeta::TotalBytes() const {
   uint64_t sum = directory.length;
   for (const TphPiece& p : pieces) sum += p.meta->extent.length;

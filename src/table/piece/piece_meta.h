@@ -80,6 +80,9 @@ struct TphMeta {
   bool hash_range = false;
   SearchRange search;
 
+  // Which rule of what follows does not hold; null: all do. A recovered table is asked, too.
+  const char* BrokenInvariant(const rocksdb::Comparator* comparator) const;
+
   uint64_t TotalBytes() const;     // all extents, directory included
   uint64_t DataBytes() const;      // of all data blocks
   uint64_t LiveDataBytes() const;  // data bytes scaled by each piece's live share
