@@ -201,7 +201,9 @@ void TablelessStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> 
   }
   state_->CountOverflowWritten(pages->overflow_written);
   if (edit.folded_sequence) state_->RaiseCommitted(*edit.folded_sequence);
-  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  const auto view = std::make_shared<TablelessView>(state_, std::move(parts));
+  view->CheckInvariants();
+  state_->SetCurrent(view);
   Unpin(edit);
   // Afterwards: a rehash that takes a page for changed has to find the change (TakeDirty).
   bool flushed = false;

@@ -192,7 +192,9 @@ Status TablelessStore::Open() {
     parts.keys_whole = recovered_.keys_whole.value_or(false);
   }
   recovered_ = VersionEdit();
-  state_->SetCurrent(std::make_shared<TablelessView>(state_, std::move(parts)));
+  const auto view = std::make_shared<TablelessView>(state_, std::move(parts));
+  view->CheckInvariants();
+  state_->SetCurrent(view);
   return s;
 }
 

@@ -10,6 +10,7 @@
 #include "tableless/page/page_reads.h"
 #include "tableless/page/page_resolver.h"
 #include "tableless/page/unfolded.h"
+#include "util/checked.h"
 
 namespace compassdb {
 
@@ -21,6 +22,25 @@ constexpr int kTries = 64;
 constexpr size_t kBatchPages = 256;
 
 }  // namespace
+
+void TablelessView::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  COMPASSDB_INVARIANT(number_ == state_->number() + 1, "a view comes after the current one");
+  COMPASSDB_INVARIANT(committed_ <= folded_, "what is committed may be in pages");
+  COMPASSDB_INVARIANT(parts_.sections.size() == parts_.geometry.sections, "there are as many sections as the geometry says");
+  const auto older = [](const auto& a, const auto& b) { return a->meta().run_id < b->meta().run_id; };
+  COMPASSDB_INVARIANT(std::is_sorted(parts_.journals.begin(), parts_.journals.end(), older), "journals are sorted by age");
+  COMPASSDB_INVARIANT(std::is_sorted(parts_.runs.begin(), parts_.runs.end(), older), "overflow runs are sorted by id");
+  for (uint32_t i = 0; i < parts_.sections.size(); ++i) {
+    const SectionRef& section = parts_.sections[i];
+    COMPASSDB_INVARIANT(section != nullptr && section->meta.section == i, "each section has its place");
+    section->CheckInvariants();
+    for (const OverflowRunRef& run : section->overflow->runs()) {
+      const bool there = std::find(parts_.runs.begin(), parts_.runs.end(), run) != parts_.runs.end();
+      COMPASSDB_INVARIANT(there, "runs with overflow records of a section are in the view");
+    }
+  }
+}
 
 Status TablelessView::Annotate(const Status& s, uint32_t section, uint64_t page,
                                const PageJournal* journal, const PageJournal::Place& place) const {

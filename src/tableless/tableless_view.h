@@ -63,6 +63,8 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
         committed_(state_->committed()),
         parts_(std::move(parts)) {}
 
+  void CheckInvariants() const;
+
   const Parts& parts() const { return parts_; }
   PageState* state() const { return state_.get(); }
   SequenceNumber folded() const { return state_->folded(); }

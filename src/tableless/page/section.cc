@@ -4,8 +4,19 @@
 #include <algorithm>
 
 #include "tableless/page/page_format.h"
+#include "util/checked.h"
 
 namespace compassdb {
+
+void Section::CheckInvariants() const {
+  COMPASSDB_INVARIANT(meta.pages > 0 && divisor == PageDivisor(meta.pages), "the keys of a section have pages");
+  COMPASSDB_INVARIANT(file->number() == meta.file_number, "a section has its file");
+  const auto& entries = overflow->entries();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    COMPASSDB_INVARIANT(i == 0 || entries[i - 1].hash <= entries[i].hash, "overflow entries are sorted by hash");
+    COMPASSDB_INVARIANT(entries[i].run_id >= meta.overflow_from, "an overflow entry is of a run that the section has");
+  }
+}
 
 SectionFile::~SectionFile() {
   kept_.reset();

@@ -69,6 +69,7 @@ struct Section {
             overflow_bytes - std::min(overflow_bytes, large_bytes)};
   }
   uint64_t PageOf(const MasterHash& hash) const { return hash.value / divisor; }
+  void CheckInvariants() const;
 };
 
 using SectionRef = std::shared_ptr<const Section>;
