@@ -5,6 +5,7 @@
 
 #include "options/projection.h"
 #include "rocksdb/memtablerep.h"
+#include "util/checked.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
@@ -112,7 +113,29 @@ void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
   settings.point_prefixes = filters && !filter.whole_keys ? extractor.get() : nullptr;
 }
 
+void ColumnFamily::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  COMPASSDB_INVARIANT(mem != nullptr && !mem->immutable(), "the active memtable takes writes");
+  COMPASSDB_INVARIANT(sealed_count - flushed_count == immutables.size(), "what was sealed waits or is in the store");
+  COMPASSDB_INVARIANT(announced_count <= flushed_count, "listeners are told of what is in the store");
+  COMPASSDB_INVARIANT(flush_running == (!immutables.empty() && immutables.front().flushing),
+                      "a flush takes the oldest memtable");
+  bool flushing = true;
+  for (size_t i = 0; i < immutables.size(); ++i) {
+    const ImmutableMemTable& m = immutables[i];
+    const MemTable& newer = i + 1 < immutables.size() ? *immutables[i + 1].mem : *mem;
+    const SequenceNumber next = newer.first_sequence();  // 0: it is empty, and may be written to
+    COMPASSDB_INVARIANT(m.mem->immutable(), "a sealed memtable takes no writes");
+    COMPASSDB_INVARIANT(m.mem->id() < newer.id(), "memtables lie in the order of their age");
+    COMPASSDB_INVARIANT(next == 0 || m.mem->largest_sequence() < next, "a newer memtable has newer records");
+    COMPASSDB_INVARIANT(m.log_number <= LogBehind(i + 1), "a newer memtable is in newer logs");
+    COMPASSDB_INVARIANT(!m.flushing || flushing, "the oldest memtables are flushed first");
+    flushing = m.flushing;
+  }
+}
+
 void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
+  CheckInvariants();
   auto* state = new ReadState;
   state->mem = mem;
   for (auto it = immutables.rbegin(); it != immutables.rend(); ++it) {
@@ -195,6 +218,7 @@ std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush(bool all) {
   // The rest goes with the next one.
   if (n == immutables.size()) flush_requested = false;
   flush_running = !picked.empty();
+  CheckInvariants();
   return picked;
 }
 
@@ -202,12 +226,14 @@ void ColumnFamily::FlushCommitted(size_t n) {
   immutables.erase(immutables.begin(), immutables.begin() + static_cast<ptrdiff_t>(n));
   flushed_count += n;
   flush_running = false;
+  CheckInvariants();
 }
 
 void ColumnFamily::FlushFailed() {
   for (ImmutableMemTable& immutable : immutables) immutable.flushing = false;
   flush_requested = true;
   flush_running = false;
+  CheckInvariants();
 }
 
 std::shared_ptr<ColumnFamily> ColumnFamilySet::ById(uint32_t id) const {

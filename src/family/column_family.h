@@ -82,6 +82,8 @@ class ColumnFamily {
   // Null without timestamps; shared with the store.
   std::shared_ptr<HistoryLow> history;
 
+  void CheckInvariants() const;  // [mutex]
+
   // A fresh, empty `mem`, charged to the write buffer manager while it lives.
   void StartMemTable();  // front
   // Front: tells the write buffer manager how far `mem` has grown.

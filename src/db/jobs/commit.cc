@@ -28,11 +28,13 @@ void CommitQueue::RaiseNextNumber(uint64_t at_least) {
 }
 
 void CommitQueue::AwaitTurn() {
+  mu_->AssertHeld();
   while (busy_) turn_.Wait();
   busy_ = true;
 }
 
 void CommitQueue::EndTurn() {
+  mu_->AssertHeld();
   busy_ = false;
   turn_.SignalAll();
 }
@@ -188,6 +190,7 @@ void CommitQueue::ReleaseAbandoned() {
 
 Status CommitQueue::Install(std::vector<CommitItem>* items, std::vector<ReadState*>* garbage)
     NO_THREAD_SAFETY_ANALYSIS {
+  mu_->AssertHeld();
   for (CommitItem& item : *items) {
     if (item.edit.min_log_number) set_min_log_number(*item.edit.min_log_number);
     if (item.family != nullptr) {

@@ -304,6 +304,7 @@ Status Secondary::ApplyBatch(const Slice& record) {
       if (!empty) {
         family->mem->MarkImmutable();
         family->immutables.push_back({family->mem, family->mem_log_number});
+        ++family->sealed_count;
       }
       if (!empty || hide) family->StartMemTable();
       family->mem_log_number = log_;
@@ -339,6 +340,7 @@ void Secondary::Install(std::vector<Change>* changes) {
     while (!family->immutables.empty() &&
            family->immutables.front().log_number < family->log_number) {
       family->immutables.pop_front();
+      ++family->flushed_count;
     }
     if (family->mem_log_number < family->log_number) {
       if (!family->mem->empty()) family->StartMemTable();

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "util/checked.h"
+
 namespace compassdb {
 namespace {
 
@@ -31,6 +33,20 @@ inline void CpuRelax() {
 }
 
 }  // namespace
+
+void WriteThread::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  mu_.AssertHeld();
+  for (const Writer* w : queue_) {
+    const State state = w->state.load(std::memory_order_relaxed);
+    COMPASSDB_INVARIANT((w == queue_.front()) == (state == State::kLeader), "the writer at the front leads, no other");
+    COMPASSDB_INVARIANT(state != State::kDone, "a writer that is done has left the queue");
+    COMPASSDB_INVARIANT(state != State::kInsert || w->leader == queue_.front(), "who inserts follows the present leader");
+    COMPASSDB_INVARIANT(w->blocked == (w->wake != nullptr), "a writer that sleeps can be woken");
+    COMPASSDB_INVARIANT(!stalled_ || w == queue_.front() || w->exclusive || !w->no_slowdown,
+                        "a write without slowdown does not wait for a stall");
+  }
+}
 
 template <typename Done>
 bool WriteThread::AwaitYielding(const Done& done) const {
@@ -90,10 +106,10 @@ WriteThread::State WriteThread::Join(Writer* w) {
       return State::kDone;
     }
     queue_.push_back(w);
-    if (queue_.front() == w) {
-      w->state.store(State::kLeader, std::memory_order_relaxed);
-      return State::kLeader;
-    }
+    const bool leads = queue_.front() == w;
+    if (leads) w->state.store(State::kLeader, std::memory_order_relaxed);
+    CheckInvariants();
+    if (leads) return State::kLeader;
   }
   return Await(w, State::kWaiting);
 }
@@ -106,6 +122,7 @@ std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
   size_t bytes = leader->bytes;
   if (leader->check != nullptr) return group;
   MutexLock lock(&mu_);
+  COMPASSDB_INVARIANT(leader == queue_.front(), "the writer at the front builds the group");
   for (auto it = std::next(queue_.begin()); it != queue_.end(); ++it) {
     Writer* w = *it;
     if (w->exclusive || w->check != nullptr || w->disable_wal != leader->disable_wal ||
@@ -156,9 +173,12 @@ void WriteThread::CompleteInsert(Writer* w) {
 
 void WriteThread::ExitGroup(const std::vector<Writer*>& group) {
   MutexLock lock(&mu_);
+  COMPASSDB_INVARIANT(group.size() <= queue_.size() && std::equal(group.begin(), group.end(), queue_.begin()),
+                      "a group is the front of the queue");
   for (size_t i = 0; i < group.size(); ++i) queue_.pop_front();
   for (size_t i = 1; i < group.size(); ++i) Wake(group[i], State::kDone);
   if (!queue_.empty()) Wake(queue_.front(), State::kLeader);
+  CheckInvariants();
 }
 
 void WriteThread::EnterExclusive(Writer* w) {
@@ -181,6 +201,7 @@ void WriteThread::BeginStall() {
     w->status = Status::Incomplete("Write stall");
     Wake(w, State::kDone);
   }
+  CheckInvariants();
 }
 
 void WriteThread::EndStall() {

@@ -102,6 +102,7 @@ class WriteThread {
   void EndStall();
 
  private:
+  void CheckInvariants() const REQUIRES(mu_);
   State Await(Writer* w, State not_this);
   // Waits without sleeping, for as long as that pays. Whether `done` came true.
   template <typename Done>
