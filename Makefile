@@ -3,6 +3,7 @@
 #
 #   make demo          build, then work on real data and compare with RocksDB
 #   make test          build, then all tests
+#   make test-checked  unit, model, crash and stress tests with assertions (build type Checked); LONG=1: not only their short forms
 #   make test-crash    power cuts and kill -9 (docs/reliability.md); LONG=1: the long form
 #   make test-corruption   damaged files; LONG=1: the long form
 #   make bench         the long comparison; RECORDS, OPERATIONS, VALUE_SIZE,
@@ -54,7 +55,7 @@ label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" |
 endif
 
 .PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
+	test-checked test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
 
 all: build
 
@@ -140,8 +141,8 @@ deb: deps
 	@ls build-deb/*.deb
 
 # $(1): preset (CMakePresets.json), $(2): targets, where not all
-define sanitized-build
-	@scripts/install-deps --sanitizers
+define preset-build
+	@scripts/install-deps $(if $(filter checked,$(1)),,--sanitizers)
 	@cmake --preset $(1) $(if $(filter fuzz,$(1)),,-DCOMPASSDB_UNITY=$(UNITY)) >build-$(1)-configure.log 2>&1 \
 		|| { cat build-$(1)-configure.log; exit 1; }
 	@rm -f build-$(1)-configure.log
@@ -149,16 +150,23 @@ define sanitized-build
 endef
 
 build-asan/.built: FORCE
-	$(call sanitized-build,asan)
+	$(call preset-build,asan)
 
 build-tsan/.built: FORCE
-	$(call sanitized-build,tsan)
+	$(call preset-build,tsan)
 
 # Of this one only the fuzzer.
 build-fuzz/.built: FORCE
-	$(call sanitized-build,fuzz,fuzz)
+	$(call preset-build,fuzz,fuzz)
 
 FORCE:
+
+# The build takes longer than the tests: of the programs only these.
+CHECKED_PROGRAMS := model_test concurrent_test crash_test kill9_test stress_test soak
+
+test-checked: FORCE
+	$(call preset-build,checked,unit_tests $(CHECKED_PROGRAMS))
+	@cd build-checked && $(CTEST) -LE . && $(CTEST) -L "^(model|crash|stress)$$" -LE peer $(if $(filter 0,$(LONG)),-L short)
 
 # With LONG=1 twenty minutes of the stress test on top.
 LONG-STRESS := $(if $(filter 0,$(LONG)),,&& $(CTEST) -C Long -R stress_sanitized)
@@ -190,7 +198,7 @@ TSAN_SHORTS := concurrent_short kill9_short stress_short soak_short
 TSAN_TESTS := $(subst $(empty) ,|,$(strip $(TSAN_UNITS:db=db_[01]) $(TSAN_SHORTS)))
 
 test-tsan-short: FORCE
-	$(call sanitized-build,tsan,$(TSAN_UNITS:=_test) concurrent_test kill9_test stress_test soak)
+	$(call preset-build,tsan,$(TSAN_UNITS:=_test) concurrent_test kill9_test stress_test soak)
 	@cd build-tsan && export TSAN_OPTIONS=second_deadlock_stack=1 GTEST_FILTER='$(SHORT_FILTER)' \
 		&& $(CTEST) --no-tests=error -R "^($(TSAN_TESTS))$$"
 
