@@ -33,16 +33,31 @@ struct ImportFlags {
   std::optional<std::string> merge_delimiter;
 };
 
+// Of RocksDB or LevelDB, or only of the latter.
+bool IsTable(const std::string& extension) { return extension == ".sst" || extension == ".ldb"; }
+
+// What can be done without a manifest. `leveldb`: `ldb repair` would drop the tables.
+std::string RepairAdvice(const std::string& source, bool leveldb) {
+  return leveldb ? "; LevelDB's RepairDB can make another" : "; `ldb --db=" + source + " repair` of RocksDB can make another, if it is not LevelDB's";
+}
+
 // What is wrong with the directory to import, as far as names say it. Empty: nothing.
 std::string WrongSource(const std::string& source) {
   std::error_code ec;
   const fs::path current = fs::path(source) / "CURRENT";
+  std::string theirs;  // a file that shows that there was a database
+  bool leveldb = false;
   for (fs::directory_iterator it(source, ec), end; !ec && it != end; it.increment(ec)) {
     const std::string name = it->path().filename().string(), kind = it->path().extension().string();
+    if (IsTable(kind) || kind == ".log" || name.compare(0, 9, "MANIFEST-") == 0) theirs = name;
+    leveldb = leveldb || kind == ".ldb";
     if (name.compare(0, 7, "MIRROR-") != 0 && kind != ".ph" && kind != ".pages") continue;
     return source + " is a CompassDB database already (" + name + "): there is nothing to import";
   }
-  if (!fs::exists(current, ec)) return "no RocksDB database in " + source;
+  if (!fs::exists(current, ec)) {
+    if (theirs.empty()) return "no RocksDB database in " + source;
+    return current.string() + " is missing, but " + theirs + " is there" + RepairAdvice(source, leveldb);
+  }
   std::ifstream in(current, std::ios::binary);
   std::string manifest;
   std::getline(in, manifest);
@@ -51,7 +66,7 @@ std::string WrongSource(const std::string& source) {
     return current.string() + " names no manifest: it is damaged, or encrypted by the program that wrote it";
   }
   if (!fs::exists(fs::path(source) / manifest, ec)) {
-    return current.string() + " names " + manifest + ", which is missing";
+    return current.string() + " names " + manifest + ", which is missing" + RepairAdvice(source, leveldb);
   }
   return "";
 }

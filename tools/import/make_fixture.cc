@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_fixture KIND DIR [TEXT]: writes a small RocksDB database with data that is
 // more than plain records, for the tests of `compassdb import`. TEXT: the delimiter
-// of kind append; the wal_dir of kind logs; a directory of tables of kind paths.
+// of kind append; the wal_dir of kind logs; a directory of tables of kind paths; a key of the
+// user's in the family of kind stats.
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
@@ -132,7 +133,8 @@ int main(int argc, char** argv) {
   if (s.ok() && kind == "stats") {
     rocksdb::ColumnFamilyHandle* handle = nullptr;
     s = db->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "___rocksdb_stats_history___", &handle);
-    if (s.ok()) s = db->Put(rocksdb::WriteOptions(), handle, "1#rocksdb.bytes", "7");
+    if (s.ok()) s = db->Put(rocksdb::WriteOptions(), handle, "1700000000#rocksdb.bytes", "7");
+    if (s.ok() && !text.empty()) s = db->Put(rocksdb::WriteOptions(), handle, text, "8");
     if (s.ok()) s = db->DestroyColumnFamilyHandle(handle);
   }
   if (s.ok() && kind == "levels") {

@@ -38,6 +38,13 @@ constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
 // RocksDB's own, written by persist_stats_to_disk. Its Open does not want it to be there already.
 constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
 
+// "1234567890#rocksdb.bytes.written", or the format's version.
+bool IsStatisticsKey(std::string_view key) {
+  if (key.substr(0, 19) == "__persistent_stats_") return true;
+  constexpr size_t kDigits = 10;
+  return key.size() > kDigits + 1 && key[kDigits] == '#' && key.substr(0, kDigits).find_first_not_of("0123456789") == key.npos;
+}
+
 bool WriteFrame(FrameType type, std::string_view payload) {
   std::string head(1, type);
   AppendNumber(&head, payload.size());
@@ -148,6 +155,7 @@ class Reader {
     int code = LoadOptions();
     if (code == 0) code = FindLogs();
     if (code == 0) code = Open();
+    if (code == 0) code = LeaveOutStatistics();
     if (code == 0) code = StreamAll();
     return code;
   }
@@ -176,10 +184,6 @@ class Reader {
     if (!s.ok()) return Refuse("cannot read the manifest of " + directory_ + ": " + s.ToString());
     const std::vector<rocksdb::ColumnFamilyDescriptor> stored = StoredFamilies();
     for (const std::string& name : names) {
-      if (name == kStatsFamily) {
-        Note("column family '" + name + "' is not imported: it holds statistics that RocksDB itself wrote (persist_stats_to_disk)");
-        continue;
-      }
       if (const int code = AddFamily(name, stored); code != 0) return code;
     }
     return 0;
@@ -273,6 +277,25 @@ class Reader {
     const bool known = db_->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &needed);
     if (known && !logs_lost_.empty() && needed > newest_log_) return Refuse(logs_lost_);
     if (!logs_note_.empty()) Note(logs_note_);
+    return 0;
+  }
+
+  // A user may have a family of that name.
+  int LeaveOutStatistics() {
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (handles_[i]->GetName() != kStatsFamily) continue;
+      const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), handles_[i]));
+      it->SeekToFirst();
+      bool all = it->Valid();
+      for (; it->Valid() && all; it->Next()) all = IsStatisticsKey({it->key().data(), it->key().size()});
+      if (!all || !it->status().ok()) continue;  // StreamFamily reports it
+      Note(std::string("column family '") + kStatsFamily +
+           "' is not imported: it holds statistics that RocksDB itself wrote (persist_stats_to_disk)");
+      db_->DestroyColumnFamilyHandle(handles_[i]).PermitUncheckedError();
+      handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(i));
+      families_.erase(families_.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
     return 0;
   }
 
