@@ -56,8 +56,10 @@ bool ExportSink::Start(const std::string& writer, const std::string& directory) 
   if (failed != 0) {
     pid_ = -1;
     close(fds[1]);
-    error_ = fmt::format("cannot run {}: {} (it is built where librocksdb-dev is installed)",
-                         writer, std::strerror(failed));
+    error_ = fmt::format("cannot run {}: {}{}", writer, std::strerror(failed),
+                         failed == ENOENT ? " (it is built where librocksdb-dev is installed)"
+                         : failed == EAGAIN ? " (a limit of processes and threads, as of ulimit -u or pids.max?)"
+                                            : "");
     return false;
   }
   pipe_ = fdopen(fds[1], "wb");
@@ -101,7 +103,8 @@ bool ExportSink::Finish() {
   if (!reason.empty()) {
     error_ = reason;
   } else if (WIFSIGNALED(status)) {
-    error_ = fmt::format("the writer of RocksDB was ended by signal {}", WTERMSIG(status));
+    error_ = fmt::format("the writer of RocksDB was ended by signal {}{}", WTERMSIG(status),
+                         WTERMSIG(status) == SIGABRT ? ", after the line before this one" : "");
   } else {
     error_ = fmt::format("the writer of RocksDB ended too early, with exit code {}", WEXITSTATUS(status));
   }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -52,8 +53,10 @@ bool ImportSource::Start(const std::string& reader, const std::vector<std::strin
   if (failed != 0) {
     pid_ = -1;
     close(fds[0]);
-    error_ = fmt::format("cannot run {}: {} (it is built where librocksdb-dev is installed)",
-                         reader, std::strerror(failed));
+    error_ = fmt::format("cannot run {}: {}{}", reader, std::strerror(failed),
+                         failed == ENOENT ? " (it is built where librocksdb-dev is installed)"
+                         : failed == EAGAIN ? " (a limit of processes and threads, as of ulimit -u or pids.max?)"
+                                            : "");
     return false;
   }
   Interruption::SetHelper(pid_);
@@ -82,7 +85,8 @@ bool ImportSource::Read(char* buffer, uint64_t size) {
     return false;
   }
   error_ = WIFSIGNALED(status)
-               ? fmt::format("the reader of RocksDB was ended by signal {}", WTERMSIG(status))
+               ? fmt::format("the reader of RocksDB was ended by signal {}{}", WTERMSIG(status),
+                             WTERMSIG(status) == SIGABRT ? ", after the line before this one" : "")
                : fmt::format("the reader of RocksDB ended too early, with exit code {}",
                              WEXITSTATUS(status));
   return false;

@@ -8,6 +8,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
+#include <rocksdb/table.h>
 #include <rocksdb/utilities/transaction.h>
 #include <rocksdb/utilities/transaction_db.h>
 #include <rocksdb/wide_columns.h>
@@ -54,10 +55,10 @@ class TimestampsComparator : public OwnComparator {
 Status Fill(const std::string& kind, rocksdb::DB* db) {
   rocksdb::WriteOptions w;
   Status s = kind == "timestamps" ? Status::OK() : db->Put(w, "a", "1");
-  if (kind == "merge" || kind == "stringappend" || kind == "append" || kind == "add" || kind == "one") {
+  if (kind == "merge" || kind == "stringappend" || kind == "append" || kind == "add" || kind == "one" || kind == "unsorted") {
     if (kind == "add") return db->Merge(w, "n", std::string("\2\0\0\0\0\0\0\0", 8));
     s = db->Merge(w, "m", "x");
-    if (s.ok() && kind != "one") s = db->Merge(w, "m", "y");
+    if (s.ok() && kind != "one" && kind != "unsorted") s = db->Merge(w, "m", "y");
   } else if (kind == "entity") {
     s = db->PutEntity(w, db->DefaultColumnFamily(), "e", {{"c1", "v1"}, {"c2", "v2"}});
   } else if (kind == "timestamps") {
@@ -104,6 +105,13 @@ int main(int argc, char** argv) {
   if (kind == "add") {
     rocksdb::MergeOperator::CreateFromString(config, "UInt64AddOperator", &options.merge_operator).PermitUncheckedError();
   }
+  if (kind == "unsorted") {
+    rocksdb::MergeOperator::CreateFromString(config, "MergeSortOperator", &options.merge_operator).PermitUncheckedError();
+  }
+  if (kind == "cuckoo") {
+    options.table_factory.reset(rocksdb::NewCuckooTableFactory());
+    options.allow_mmap_reads = true;
+  }
   if (kind == "timestamps") options.comparator = &with_timestamps;
   if (kind == "logs") options.wal_dir = text;
   if (kind == "paths") options.db_paths = {{text, UINT64_MAX}};
@@ -143,7 +151,7 @@ int main(int argc, char** argv) {
     compact.target_level = 11;
     s = db->CompactRange(compact, nullptr, nullptr);
   }
-  if (s.ok() && kind != "merge" && kind != "logs" && kind != "append") s = db->Flush(rocksdb::FlushOptions());
+  if (s.ok() && kind != "merge" && kind != "unsorted" && kind != "logs" && kind != "append") s = db->Flush(rocksdb::FlushOptions());
   delete db;
   if (!s.ok()) std::fprintf(stderr, "make_fixture: %s\n", s.ToString().c_str());
   return s.ok() ? 0 : 1;

@@ -19,8 +19,10 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace compassdb_import {
 
@@ -37,6 +39,13 @@ enum FrameType : char {
   kNote = 'N',
   kError = 'X',
 };
+
+// Of an exception that RocksDB lets through: it has no thread, or no memory.
+inline std::string WhatEnded(const std::exception& e) {
+  std::string text = e.what();
+  if (dynamic_cast<const std::system_error*>(&e) != nullptr) text += " (a limit of processes and threads, as of ulimit -u or pids.max?)";
+  return text;
+}
 
 inline void AppendNumber(std::string* out, uint64_t number) {
   for (int i = 0; i < 8; ++i, number >>= 8) out->push_back(static_cast<char>(number & 255));

@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -177,6 +178,7 @@ class Reader {
     db_options_.allow_2pc = true;
     db_options_.wal_filter = &prepared_;
     db_options_.max_open_files = 1000;
+    db_options_.max_file_opening_threads = 1;  // without threads to be had, more of them end the process
     // The file is written behind the manifest, and an older one stays where that fails: which families there are the
     // manifest says. Of one that is not in the file, or without a file, options are the default ones.
     std::vector<std::string> names;
@@ -225,6 +227,7 @@ class Reader {
     }
     options.comparator = written.comparator == kBytewise ? rocksdb::BytewiseComparator() : rocksdb::ReverseBytewiseComparator();
     options.merge_operator = MergeOperatorOf(written);
+    if (options.table_factory->IsInstanceOf("CuckooTable")) db_options_.allow_mmap_reads = true;  // it needs that
     // Readers never compact, and what is not registered here must not keep them from opening.
     options.compaction_filter = nullptr;
     options.compaction_filter_factory = nullptr;
@@ -321,7 +324,16 @@ class Reader {
   }
 
   int StreamFamily(rocksdb::ColumnFamilyHandle* handle) {
-    const std::string& name = handle->GetName();
+    const std::string name = handle->GetName();
+    try {
+      return StreamRecords(handle, name);
+    } catch (const std::invalid_argument& e) {
+      return Refuse("column family '" + name + "': merge_operator '" + written_.families[name].merge_operator +
+                    "' does not take one of its operands: " + e.what());
+    }
+  }
+
+  int StreamRecords(rocksdb::ColumnFamilyHandle* handle, const std::string& name) {
     std::string payload;
     AppendString(&payload, name);
     WriteFrame(kFamilyBegin, payload);
@@ -407,5 +419,9 @@ int main(int argc, char** argv) {
                          "(run by `compassdb import`)\n");
     return 2;
   }
-  return Reader(std::move(request)).Run();
+  try {
+    return Reader(std::move(request)).Run();
+  } catch (const std::exception& e) {
+    return Refuse("RocksDB ended the reading: " + WhatEnded(e));
+  }
 }

@@ -164,5 +164,10 @@ int main(int argc, char** argv) {
   }
   // Signals to the whole group end the sender, and by that the stream; then what was begun is removed.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
-  return Writer(argv[1]).Run();
+  try {
+    return Writer(argv[1]).Run();
+  } catch (const std::exception& e) {
+    std::printf("RocksDB ended the writing: %s\n", WhatEnded(e).c_str());
+    return 1;
+  }
 }
