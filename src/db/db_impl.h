@@ -79,7 +79,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   Status Resume() override;  // resume.cc
   Status TryCatchUpWithPrimary() override;
 
-  // Column families (families.cc).
+  // Column families (family_manager.cc).
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             ColumnFamilyHandle** handle) override;
   Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
@@ -273,7 +273,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   void DisableManualCompaction() override;
   void EnableManualCompaction() override;
 
-  // Options (set_options.cc).
+  // Options (option_setter.cc).
   using DB::SetOptions;
   Status SetOptions(ColumnFamilyHandle* family,
                     const std::unordered_map<std::string, std::string>& options) override;
@@ -575,7 +575,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   bool DescribeJob(JobRecord* record) EXCLUDES(mu_);
   void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
-  // --- families.cc
+  // --- family_manager.cc
   Status CreateFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                       ColumnFamilyHandle** handle);
   Status MakeFamily(uint32_t id, const std::string& name,
