@@ -36,9 +36,10 @@ std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, bool read_
 
 }  // namespace
 
-DBImpl::DBImpl(DbConfig config, bool read_only)
+DBImpl::DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> ownership)
     : config_(std::move(config)),
       read_only_(read_only),
+      ownership_(std::move(ownership)),
       files_(NewFileCache(config_)),
       ledger_(NewExtentLedger(config_, read_only, files_.get())),
       listeners_(config_.options.listeners),
@@ -115,6 +116,65 @@ Status DBImpl::EnableFileDeletions(bool force) {
   return Status::OK();
 }
 
+Status DBImpl::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                                  ColumnFamilyHandle** handle) {
+  if (Status s = CheckWritable("CreateColumnFamily"); !s.ok()) return s;
+  if (handle == nullptr) return Status::InvalidArgument("CreateColumnFamily: handle is null");
+  return family_manager_.Create(options, name, handle);
+}
+
+Status DBImpl::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options, const std::vector<std::string>& names,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (const std::string& name : names) descriptors.emplace_back(name, options);
+  return CreateColumnFamilies(descriptors, handles);
+}
+
+Status DBImpl::CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                    std::vector<ColumnFamilyHandle*>* handles) {
+  if (Status s = CheckWritable("CreateColumnFamilies"); !s.ok()) return s;
+  if (handles == nullptr) return Status::InvalidArgument("CreateColumnFamilies: handles is null");
+  return family_manager_.Create(families, handles);
+}
+
+Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
+  if (Status s = CheckWritable("DropColumnFamily"); !s.ok()) return s;
+  return family_manager_.Drop(handles);
+}
+
+Status DBImpl::SetOptions(ColumnFamilyHandle* handle, const std::unordered_map<std::string, std::string>& options) {
+  if (Status s = CheckWritable("SetOptions"); !s.ok()) return s;
+  return option_setter_.SetFamilyOptions(SharedFamilyOf(handle), options);
+}
+
+Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& options) {
+  if (Status s = CheckWritable("SetDBOptions"); !s.ok()) return s;
+  return option_setter_.SetDbOptions(options);
+}
+
+rocksdb::Options DBImpl::GetOptions(ColumnFamilyHandle* handle) const {
+  return rocksdb::Options(GetDBOptions(), FamilyOf(handle)->options());
+}
+
+void DBImpl::FamilyChanged(const std::shared_ptr<ColumnFamily>& family) {
+  if (family == nullptr) {
+    stalls_.SetMaxRate(config_.options.delayed_write_rate);
+  } else if (family->dropped) {
+    std::erase(background_.flush_queue, family);
+    std::erase(background_.compaction_queue, family);
+  } else if (family->mem->ShouldFlush()) {
+    memtable_full_ = true;
+  }
+  wal_limit_ = WalLimit();
+  UpdateStall(&stall_changes_);
+  MaybeSchedule();
+}
+
+void DBImpl::FamiliesChanged() {
+  NotifyStalls();
+  idle_looks_.Schedule();
+}
+
 Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
   if (process_.Inherited()) return InheritedStatus();
   return FamilyOf(handle)->read_state()->View()->LoadIndex();
@@ -177,9 +237,7 @@ Status DBImpl::Shutdown() {
     if (s.ok()) s = closed;
   }
   space_.UntrackAll();
-  if (default_handle_ != nullptr) listeners_.HandleDeletion(default_handle_.get());
-  default_handle_.reset();
-  for (const auto& family : families_.All()) families_.Remove(family->id());
+  family_manager_.Close();
   LogInfo(config_.info_log.get(), "closed: " + s.ToString());
   lock_.reset();
   return s;

@@ -30,7 +30,8 @@
 
 #include "db/copy/follow_log.h"
 #include "db/copy/live_files.h"
-#include "db/families/column_family_handle.h"
+#include "db/families/family_manager.h"
+#include "db/families/option_setter.h"
 #include "db/jobs/auto_resume.h"
 #include "db/jobs/background_work.h"
 #include "db/jobs/commit.h"
@@ -66,10 +67,10 @@ using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
+class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, private FamilyObserver {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
-  DBImpl(DbConfig config, bool read_only);
+  DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> ownership = nullptr);
   ~DBImpl() override;
   // That opened it. GuardedDB asks; what does not come through rocksdb::DB asks here.
   const ProcessMark& process() const { return process_; }
@@ -87,13 +88,12 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
                               std::vector<ColumnFamilyHandle*>* handles) override;
   Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
                               std::vector<ColumnFamilyHandle*>* handles) override;
-  Status DropColumnFamily(ColumnFamilyHandle* handle) override;
+  Status DropColumnFamily(ColumnFamilyHandle* handle) override { return DropColumnFamilies({handle}); }
   Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
-  Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
-  ColumnFamilyHandle* DefaultColumnFamily() const override { return default_handle_.get(); }
-  void HandleGoes(ColumnFamilyHandle* handle);
-  // It may have been the last hold on the family's files.
-  void HandleOfDroppedGone() EXCLUDES(mu_);
+  Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override {
+    return family_manager_.DestroyHandle(handle);
+  }
+  ColumnFamilyHandle* DefaultColumnFamily() const override { return family_manager_.default_handle(); }
 
   // Writes (write.cc).
   using DB::Put;
@@ -280,7 +280,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   Status SetDBOptions(const std::unordered_map<std::string, std::string>& options) override;
   using DB::GetOptions;
   rocksdb::Options GetOptions(ColumnFamilyHandle* family) const override;
-  rocksdb::DBOptions GetDBOptions() const override;
+  rocksdb::DBOptions GetDBOptions() const override { return option_setter_.DbOptions(); }
 
   // What there is on disk.
   using DB::GetApproximateSizes;
@@ -561,7 +561,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   // False if it may not be.
   bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
   void BackgroundDone() REQUIRES(mu_);
-  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason)
+  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override
       EXCLUDES(mu_);
   // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
   void WaitAfterFailure() REQUIRES(mu_);
@@ -575,14 +575,9 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   bool DescribeJob(JobRecord* record) EXCLUDES(mu_);
   void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
-  // --- family_manager.cc
-  Status CreateFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
-                      ColumnFamilyHandle** handle);
-  Status MakeFamily(uint32_t id, const std::string& name,
-                    const rocksdb::ColumnFamilyOptions& options,
-                    std::shared_ptr<ColumnFamily>* family);
-  // A failure counts only with fail_if_options_file_error; LOG has it always.
-  Status PersistOptions();
+  // What follows from changed families and options.
+  void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override REQUIRES(mu_);
+  void FamiliesChanged() override EXCLUDES(mu_);
 
   // --- history.cc
   Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);
@@ -592,7 +587,7 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   const bool read_only_;
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
-  std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
+  const std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
   const std::unique_ptr<FileCache> files_;
   const std::unique_ptr<ExtentLedger> ledger_;
   std::unique_ptr<FilesAhead> files_ahead_;
@@ -618,7 +613,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   DelayBucket delays_ GUARDED_BY(mu_);
   DelayBucket low_pri_delays_ GUARDED_BY(mu_);
   std::vector<rocksdb::WriteStallInfo> stall_changes_ GUARDED_BY(mu_);  // to be told
-  std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
 
   // The newest sequence that readers may see. Advanced at the front.
   std::atomic<SequenceNumber> last_sequence_{0};
@@ -631,7 +625,6 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   WriteCounters written_;
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
-  uint32_t max_family_id_ GUARDED_BY(mu_) = 0;
 
   struct Background {
     int flushes_scheduled = 0;
@@ -670,19 +663,24 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs {
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
-  Mutex set_options_mu_;   // options are changed by one at a time; before the front
-  Mutex options_file_mu_;  // one OPTIONS file is written at a time
-  std::atomic<uint64_t> options_number_{0};
 
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  last_sequence_, unlogged_data_, &snapshots_, &tracing_, &mu_};
+  FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};
+  OptionsFiles options_files_{config_, ownership_.get(), &mu_, families_, commits_, *ledger_};
+  FamilyManager family_manager_{config_, ownership_.get(), &mu_,
+                                FrontOfWrites{write_thread_, wals_, last_sequence_, errors_, commits_},
+                                families_, family_factory_, options_files_, space_, listeners_, *this};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, wals_},
-                        options_number_, &mu_, *this};
+                        options_files_.number(), &mu_, *this};
   LogFollower log_follower_{config_, wals_, last_sequence_};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,
                     *this}};
+  OptionSetter option_setter_{config_, &mu_, write_thread_,
+                              OptionUsers{store_context_, wals_, *scheduler_, *reports_.stats_dump()},
+                              families_, options_files_, space_, *this};
   IdleLooks idle_looks_{families_, &mu_, *this};
   AutoResume auto_resume_{this};
 };

@@ -116,8 +116,8 @@ class ReadStatePin {
   ReadState* const state_;
 };
 
-// Releases old states when it goes out of scope: declare it before the lock. The listener hears of it if it was the last
-// to have one: who replaced them last may have looked for files that are free before that.
+// Releases old states when it goes out of scope: declare it before the lock. The listener hears of it if it was the
+// last to have one: who replaced them last may have looked for files that are free before that.
 class ReadStateGarbage {
  public:
   explicit ReadStateGarbage(ReleaseListener* listener) : listener_(listener) {}

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/families/column_family_handle.h"
 
-#include "db/db_impl.h"
-
 namespace compassdb {
 
 ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
-  if (internal_ || db_ == nullptr) return;
-  db_->HandleGoes(this);
+  if (owner_ == nullptr) return;
+  owner_->HandleDestroyed(this);
   const bool dropped = family_->dropped;
   family_.reset();
-  if (dropped) db_->HandleOfDroppedGone();
+  if (dropped) owner_->DroppedFamilyReleased();
 }
 
 Status ColumnFamilyHandleImpl::GetDescriptor(rocksdb::ColumnFamilyDescriptor* desc) {

@@ -12,13 +12,23 @@
 
 namespace compassdb {
 
-class DBImpl;
+// Hears of the end of handles. Called without locks.
+class HandleOwner {
+ public:
+  virtual void HandleDestroyed(rocksdb::ColumnFamilyHandle* handle) = 0;
+  // Its family was dropped, and it may have been the last to hold the family's files.
+  virtual void DroppedFamilyReleased() = 0;
+
+ protected:
+  ~HandleOwner() = default;
+};
 
 // May outlive the family, not the database.
 class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
  public:
-  ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, DBImpl* db)
-      : family_(std::move(family)), db_(db) {}
+  // `owner`: null for one that the database itself has.
+  ColumnFamilyHandleImpl(std::shared_ptr<ColumnFamily> family, HandleOwner* owner)
+      : family_(std::move(family)), owner_(owner) {}
   ~ColumnFamilyHandleImpl() override;
   COMPASSDB_DELETED_BY_ITS_PROCESS(ColumnFamilyHandleImpl, process_)
   const std::string& GetName() const override { return family_->name(); }
@@ -27,15 +37,11 @@ class ColumnFamilyHandleImpl final : public rocksdb::ColumnFamilyHandle {
   const Comparator* GetComparator() const override { return family_->user_comparator(); }
   ColumnFamily* family() const { return family_.get(); }
   const std::shared_ptr<ColumnFamily>& shared() const { return family_; }
-  DBImpl* db() const { return db_; }
-  // The handle that the database itself owns does not announce its end.
-  void set_internal() { internal_ = true; }
 
  private:
   const ProcessMark process_;
   std::shared_ptr<ColumnFamily> family_;
-  DBImpl* const db_;
-  bool internal_ = false;
+  HandleOwner* const owner_;
 };
 
 inline ColumnFamily* FamilyOf(rocksdb::ColumnFamilyHandle* handle) {

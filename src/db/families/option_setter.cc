@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing options of an open database.
-#include "db/db_impl.h"
+#include "db/families/option_setter.h"
+
 #include "options/sanitize.h"
 
 namespace compassdb {
@@ -29,75 +29,62 @@ void CopyChangeable(const rocksdb::DBOptions& from, rocksdb::DBOptions* to) {
 
 }  // namespace
 
-Status DBImpl::SetOptions(ColumnFamilyHandle* handle,
-                          const std::unordered_map<std::string, std::string>& changes) {
-  if (Status s = CheckWritable("SetOptions"); !s.ok()) return s;
+Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& family, const Changes& changes) {
   if (changes.empty()) return Status::InvalidArgument("SetOptions: no options given");
-  MutexLock one_at_a_time(&set_options_mu_);
-  ColumnFamily* const family = FamilyOf(handle);
+  MutexLock one_at_a_time(&one_at_a_time_);
   rocksdb::ColumnFamilyOptions changed = family->options();
-  Status s = ApplyMutableFamilyOptions(family->name(), GetDBOptions(), changes, &changed);
+  Status s = ApplyMutableFamilyOptions(family->name(), DbOptions(), changes, &changed);
   if (!s.ok()) return s;
   StoreOptions store;
   s = ProjectFamilyOptions(family->id(), family->name(), changed, &store);
   if (!s.ok()) return s;
   ApplyMemoryLimit(config_, &changed, &store);
   {
-    ExclusiveWrite front(&write_thread_);
-    MutexLock lock(&mu_);
+    ExclusiveWrite front(&queue_);
+    MutexLock lock(mu_);
     if (family->dropped) return Status::ColumnFamilyDropped(family->name());
     family->set_options(changed);
     family->store()->SetOptions(store);
     family->mem->SetWriteBufferSize(changed.write_buffer_size);
     family->LimitMemTable();
-    if (family->mem->ShouldFlush()) memtable_full_ = true;
-    wal_limit_ = WalLimit();
-    UpdateStall(&stall_changes_);
-    MaybeSchedule();
+    observer_.FamilyChanged(family);
   }
-  NotifyStalls();
-  idle_looks_.Schedule();
+  observer_.FamiliesChanged();
   space_.Configure(families_);
-  return PersistOptions();
+  return options_files_.Write();
 }
 
-Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& changes) {
-  if (Status s = CheckWritable("SetDBOptions"); !s.ok()) return s;
+Status OptionSetter::SetDbOptions(const Changes& changes) {
   if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
-  MutexLock one_at_a_time(&set_options_mu_);
-  const rocksdb::DBOptions present = GetDBOptions();
+  MutexLock one_at_a_time(&one_at_a_time_);
+  const rocksdb::DBOptions present = DbOptions();
   rocksdb::DBOptions changed = present;
   Status s = ApplyMutableDbOptions(changes, &changed);
   if (!s.ok()) return s;
   if (changed.delayed_write_rate == 0) changed.delayed_write_rate = 16 << 20;
   {
-    ExclusiveWrite front(&write_thread_);
-    MutexLock lock(&mu_);
+    ExclusiveWrite front(&queue_);
+    MutexLock lock(mu_);
     CopyChangeable(changed, &config_.options);
-    store_context_.max_subcompactions = changed.max_subcompactions;
-    store_context_.bytes_per_sync = changed.bytes_per_sync;
-    stalls_.SetMaxRate(changed.delayed_write_rate);
-    wal_limit_ = WalLimit();
-    scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
-    scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
-    MaybeSchedule();
+    users_.stores.max_subcompactions = changed.max_subcompactions;
+    users_.stores.bytes_per_sync = changed.bytes_per_sync;
+    users_.scheduler.EnsureThreads(JobPriority::kHigh, config_.max_flushes());
+    users_.scheduler.EnsureThreads(JobPriority::kLow, config_.max_compactions());
+    observer_.FamilyChanged(nullptr);
   }
-  wals_.SetBytesPerSync(changed.wal_bytes_per_sync);
-  files_->SetLimits(FileLimits(changed));
+  observer_.FamiliesChanged();
+  users_.logs.SetBytesPerSync(changed.wal_bytes_per_sync);
+  users_.stores.files->SetLimits(FileLimits(changed));
   if (changed.stats_dump_period_sec != present.stats_dump_period_sec ||
       changed.stats_persist_period_sec != present.stats_persist_period_sec ||
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {
-    reports_.stats_dump()->Schedule();
+    users_.stats.Schedule();
   }
-  return PersistOptions();
+  return options_files_.Write();
 }
 
-rocksdb::Options DBImpl::GetOptions(ColumnFamilyHandle* handle) const {
-  return rocksdb::Options(GetDBOptions(), FamilyOf(handle)->options());
-}
-
-rocksdb::DBOptions DBImpl::GetDBOptions() const {
-  MutexLock lock(&mu_);
+rocksdb::DBOptions OptionSetter::DbOptions() const {
+  MutexLock lock(mu_);
   return config_.options;
 }
 

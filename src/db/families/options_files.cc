@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OPTIONS file: written anew whenever options or families change.
-#include "options/options_file.h"
+#include "db/families/options_files.h"
 
-#include "db/db_impl.h"
+#include "db/report/info_log.h"
+#include "options/options_file.h"
 
 namespace compassdb {
 
-Status DBImpl::PersistOptions() {
-  MutexLock lock(&options_file_mu_);
+Status OptionsFiles::Write() {
+  MutexLock lock(&mu_);
   std::vector<NamedFamilyOptions> families;
   for (const auto& family : families_.All()) families.push_back({family->name(), family->options()});
+  rocksdb::DBOptions options;
+  {
+    MutexLock guard(db_mu_);
+    options = config_.options;
+  }
   const uint64_t number = commits_.NewNumber();
-  Status s = WriteOptionsFile(config_.fs, config_.name, number, GetDBOptions(), families,
-                              !ledger_->deletions_enabled(),
+  Status s = WriteOptionsFile(config_.fs, config_.name, number, options, families,
+                              !ledger_.deletions_enabled(),
                               ownership_ == nullptr ? 0 : ownership_->places().first_number);
   if (s.ok()) {
-    options_number_ = number;
+    number_ = number;
     return s;
   }
   LogInfo(config_.info_log.get(), "OPTIONS file: " + s.ToString());

@@ -208,7 +208,7 @@ bool DBImpl::DescribeJob(JobRecord* record) {
     database.hash_seed = hash_seed_;
     database.last_sequence = last_sequence_.load(std::memory_order_acquire);
     const bool all = families_.size() <= kMostFamilies;
-    if (all) database.max_column_family = max_family_id_;
+    if (all) database.max_column_family = family_manager_.max_id();
     record->state.push_back(std::move(database));
     for (const auto& family : families_.All()) {
       const bool own = family->id() == record->job.column_family;
@@ -236,7 +236,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
   std::vector<VersionEdit> edits(1);
   edits.front().db_id = db_id_;
   edits.front().hash_seed = hash_seed_;
-  edits.front().max_column_family = max_family_id_;
+  edits.front().max_column_family = family_manager_.max_id();
   edits.front().file_checksums = ledger_->Checksums();
   for (const auto& family : families_.All()) {
     edits.push_back(FamilyEdit(*family));

@@ -481,9 +481,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     rocksdb::Warn(config.info_log.get(),
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
-  db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only);
+  db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only, std::move(ownership_));
   db_->lock_ = std::move(lock);
-  db_->ownership_ = std::move(ownership_);
   if (links == nullptr) {
     for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
   }
@@ -493,6 +492,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));
     db_->live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
     db_->reader_.Follow(db_->secondary_.get());
+    db_->family_factory_.FollowPrimary();
   }
 
   bool exists = false;
@@ -507,7 +507,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (s.ok() && !request_.read_only) s = CompleteStores();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) MakeHandles(handles);
-  if (s.ok() && !request_.read_only) s = db_->PersistOptions();
+  if (s.ok() && !request_.read_only) s = db_->options_files_.Write();
   if (s.ok() && !request_.read_only) {
     if (Status limit = db_->space_.TrackAll(); !limit.ok()) {
       db_->SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
@@ -618,7 +618,7 @@ Status DbOpener::CreateNew() {
   db->hash_seed_ = NewHashSeed();
   db->store_context_.hasher = KeyHasher(db->hash_seed_);
   std::shared_ptr<ColumnFamily> family;
-  Status s = db->MakeFamily(0, rocksdb::kDefaultColumnFamilyName,
+  Status s = db->family_factory_.Make(0, rocksdb::kDefaultColumnFamilyName,
                             *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
@@ -658,12 +658,8 @@ Status DbOpener::CreateMissingFamilies() {
     if (!request_.options.create_missing_column_families) {
       return Status::InvalidArgument("Column family not found", descriptor.name);
     }
-    ColumnFamilyHandle* handle = nullptr;
-    if (Status s = db_->CreateFamily(descriptor.options, descriptor.name, &handle); !s.ok()) {
-      return s;
-    }
-    static_cast<ColumnFamilyHandleImpl*>(handle)->set_internal();
-    delete handle;
+    std::shared_ptr<ColumnFamily> family;
+    if (Status s = db_->family_manager_.Create(descriptor.options, descriptor.name, &family); !s.ok()) return s;
   }
   return Status::OK();
 }
@@ -672,12 +668,10 @@ Status DbOpener::CreateMissingFamilies() {
 void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
   if (handles != nullptr) {
     for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-      handles->push_back(new ColumnFamilyHandleImpl(db_->families_.ByName(descriptor.name), db_.get()));
+      handles->push_back(new ColumnFamilyHandleImpl(db_->families_.ByName(descriptor.name), &db_->family_manager_));
     }
   }
-  db_->default_handle_ =
-      std::make_unique<ColumnFamilyHandleImpl>(db_->families_.ById(0), db_.get());
-  db_->default_handle_->set_internal();
+  db_->family_manager_.MakeDefaultHandle();
 }
 
 }  // namespace compassdb

@@ -112,7 +112,7 @@ Status DbOpener::RecoverExisting() {
   db->last_sequence_ = state.last_sequence;
   {
     MutexLock lock(&db->mu_);
-    db->max_family_id_ = state.max_column_family;
+    db->family_manager_.set_max_id(state.max_column_family);
   }
   db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
   // No later log has the number of one that the mark may still be of.
@@ -162,7 +162,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
               (usual ? "" : " of column family " + recovered.name));
     }
     std::shared_ptr<ColumnFamily> family;
-    Status s = db_->MakeFamily(id, recovered.name, *options, &family);
+    Status s = db_->family_factory_.Make(id, recovered.name, *options, &family);
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
     // What a manifest names, nobody takes away but with a later one.

@@ -523,7 +523,7 @@ Status Repairer::CheckTables() {
     std::shared_ptr<ColumnFamily> opened;
     const rocksdb::ColumnFamilyOptions sanitized =
         SanitizeFamilyOptions(options_, descriptor->options);
-    if (Status s = db.MakeFamily(id, family.name, sanitized, &opened); !s.ok()) return s;
+    if (Status s = db.family_factory_.Make(id, family.name, sanitized, &opened); !s.ok()) return s;
     if (Status s = opened->store()->Open(); !s.ok()) return s;
     VersionEdit edit;
     bool changed = false;

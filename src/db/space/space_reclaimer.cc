@@ -33,6 +33,11 @@ void SpaceReclaimer::Start(const ColumnFamilySet& families) {
   Schedule();
 }
 
+void SpaceReclaimer::Stop() {
+  started_ = false;
+  holes_.Stop();
+}
+
 void SpaceReclaimer::Configure(const ColumnFamilySet& families) {
   if (const auto family = families.ById(0); family != nullptr) {
     holes_.Configure(TableSettingsOf(family->options().table_factory.get()).piece);
@@ -46,7 +51,7 @@ void SpaceReclaimer::Purge(int job_id) {
 }
 
 void SpaceReclaimer::Schedule() {
-  if (read_only_) return;
+  if (!started_) return;
   holes_.Schedule();
   obsolete_.SchedulePurge();
 }

@@ -29,7 +29,7 @@ class SpaceReclaimer final : public ReleaseListener {
 
   // Deletes what is obsolete now. For listeners: after that job.
   void Purge(int job_id = 0) EXCLUDES(*db_mu_);
-  // Has it done by jobs, holes too.
+  // Has it done by jobs, holes too; from Start to Stop.
   void Schedule();
   // Somebody waits for room: all holes are punched now.
   void Press() { holes_.Press(); }
@@ -41,8 +41,8 @@ class SpaceReclaimer final : public ReleaseListener {
   // Waits for what deletes or punches now.
   void Wait();
 
-  // No timer asks for holes any more. Before the scheduler ends.
-  void Stop() { holes_.Stop(); }
+  // Nothing but Purge asks for jobs any more. Before the scheduler ends.
+  void Stop();
   // Deletes what is obsolete a last time. Afterwards the files may be another's.
   void Close();
 

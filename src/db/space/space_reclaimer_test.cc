@@ -187,6 +187,7 @@ TEST_F(SpaceReclaimerTest, FilesCountAgainstTheAllowedSpaceUntilTheyAreDeleted) 
 }
 
 TEST_F(SpaceReclaimerTest, SmallHolesWaitUntilSomebodyNeedsRoom) {
+  space_.Start(ColumnFamilySet());
   MakeFile(7, 20);
   Release(7, 1);
   space_.Schedule();

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/families/family_factory.h"
+
+#include "db/open/make_store.h"
+#include "format/file_names.h"
+
+namespace compassdb {
+
+Status FamilyFactory::CheckTableless(const std::string& name) const {
+  if (follows_primary_) {
+    return Status::NotSupported("column family " + name,
+                                "a secondary instance cannot follow a table-less family, whose pages "
+                                "are written in place");
+  }
+  if (stores_.read_only) return Status::OK();
+  if (stores_.checksums != nullptr) {
+    return Status::NotSupported("column family " + name,
+                                "is table-less: its pages are written in place, so that files have no "
+                                "checksums (DBOptions::file_checksum_gen_factory)");
+  }
+  // A file system without page files says so now, not when the first pages are to be written.
+  const std::string path = TempFileName(config_.name, 0);
+  std::unique_ptr<PageFile> probe;
+  Status s = config_.fs->NewPageFile(path, FileOptions(), /*create=*/true, &probe);
+  if (s.ok()) s = probe->Close();
+  return s.ok() ? config_.fs->DeleteFile(path) : s;
+}
+
+Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,
+                           std::shared_ptr<ColumnFamily>* family) {
+  StoreOptions store_options;
+  if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
+  if (store_options.pages.enabled) {
+    if (Status s = CheckTableless(name); !s.ok()) return s;
+  }
+  if (options.inplace_update_support) snapshots_.GiveNone();
+  store_options.keep_last_level = config_.options.allow_ingest_behind;
+  rocksdb::ColumnFamilyOptions limited = options;
+  ApplyMemoryLimit(config_, &limited, &store_options);
+  store_options.paths = config_.PathsOf(options);
+  for (const TablePath& path : store_options.paths) stores_.files->dirs()->Add(path.dir);
+  std::shared_ptr<HistoryLow> history;
+  if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
+  store_options.history = history;
+  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options), config_.write_buffers);
+  made->read_state()->SetListener(&space_);
+  // Whoever releases a dropped one last, a reader or a job, frees its tables.
+  *family = std::shared_ptr<ColumnFamily>(made, [&space = space_](ColumnFamily* last) {
+    const bool dropped = last->dropped;
+    delete last;
+    if (dropped) space.Schedule();
+  });
+  (*family)->history = std::move(history);
+  rocksdb::Logger* const log = config_.info_log.get();
+  rocksdb::Header(log, "--------------- Options for column family [%s]:", name.c_str());
+  limited.Dump(log);
+  rocksdb::LogFlush(log);
+  return Status::OK();
+}
+
+}  // namespace compassdb

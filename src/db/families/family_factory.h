@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the column families of one database in memory, each with its store. Nothing of that is in the manifest yet.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "db/open/db_config.h"
+#include "db/read/snapshot_list.h"
+#include "db/space/space_reclaimer.h"
+#include "family/column_family.h"
+
+namespace compassdb {
+
+class FamilyFactory {
+ public:
+  // All must outlive the families. `space` is notified when files of theirs are released.
+  FamilyFactory(const DbConfig& config, const StoreContext& stores, SnapshotList& snapshots, SpaceReclaimer& space)
+      : config_(config), stores_(stores), snapshots_(snapshots), space_(space) {}
+  // The families are those of a primary, which goes on to write them.
+  void FollowPrimary() { follows_primary_ = true; }
+
+  // `options`: sanitised. NotSupported where such a family cannot be in this database.
+  Status Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,
+              std::shared_ptr<ColumnFamily>* family);
+
+ private:
+  Status CheckTableless(const std::string& name) const;
+
+  const DbConfig& config_;
+  const StoreContext& stores_;
+  SnapshotList& snapshots_;
+  SpaceReclaimer& space_;
+  bool follows_primary_ = false;
+};
+
+}  // namespace compassdb

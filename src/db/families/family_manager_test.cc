@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/families/family_manager.h"
+
+#include <gtest/gtest.h>
+
+#include "compassdb/table.h"
+#include "env/sim/fault_injection_file_system.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+namespace {
+
+class HandleListener final : public rocksdb::EventListener {
+ public:
+  void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
+    deleted.push_back(handle->GetName());
+  }
+  std::vector<std::string> deleted;
+};
+
+// The manager with what it needs, and nothing else of a database.
+class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, protected BackgroundWork {
+ protected:
+  FamilyManagerTest() {
+    EXPECT_TRUE(fs_->CreateDir("/db").ok());
+    stores_.fs = fs_.get();
+    stores_.clock = config_.clock;
+    stores_.files = &tables_;
+    stores_.ledger = &ledger_;
+    stores_.hasher = KeyHasher(7);
+    stores_.new_number = [this] { return commits_.NewNumber(); };
+    stores_.oldest_snapshot = [] { return kMaxSequenceNumber; };
+    commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
+    commits_.stamp = [](std::vector<VersionEdit>*) {};
+    EXPECT_TRUE(logs_.StartFirst(WalHeader(), "id").ok());
+    std::shared_ptr<ColumnFamily> family;
+    EXPECT_TRUE(factory_.Make(0, "default", options_, &family).ok());
+    EXPECT_TRUE(family->store()->Open().ok());
+    ReadStateGarbage garbage(&space_);
+    MutexLock lock(&mu_);
+    family->InstallReadState(garbage.list());
+    families_.Add(family);
+    EXPECT_TRUE(commits_.Rotate().ok());
+  }
+  ~FamilyManagerTest() override {
+    scheduler_.Shutdown();
+    manager_.Close();
+    EXPECT_TRUE(logs_.Close().ok());
+  }
+  void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override { changed_.push_back(family->name()); }
+  void FamiliesChanged() override {}
+  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override {
+    errors_.Set(error, reason).PermitUncheckedError();
+  }
+  void MaybeSchedule() override {}
+  int FlushesRunning() const override { return 0; }
+  int CompactionsRunning() const override { return 0; }
+
+  static DbConfig MakeConfig(const std::shared_ptr<FileSystem>& fs,
+                             const std::shared_ptr<rocksdb::EventListener>& listener) {
+    DbConfig config;
+    config.name = config.wal_dir = "/db";
+    config.table_paths.push_back({"/db", UINT64_MAX});
+    config.owned_fs = fs;
+    config.fs = fs.get();
+    config.clock = SystemClock();
+    config.options.listeners = {listener};
+    return config;
+  }
+
+  const std::shared_ptr<FaultInjectionFileSystem> fs_ = std::make_shared<FaultInjectionFileSystem>();
+  const std::shared_ptr<HandleListener> listener_ = std::make_shared<HandleListener>();
+  const rocksdb::ColumnFamilyOptions options_;
+  DbConfig config_ = MakeConfig(fs_, listener_);
+  StoreContext stores_;
+  FileCache tables_{fs_.get(), "/db", FileOptions(), 0};
+  ExtentLedger ledger_{fs_.get(), &tables_, 0};
+  Mutex mu_;
+  CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_};
+  WalSet logs_{fs_.get(), "/db", {}, [this] { return commits_.NewNumber(); }, nullptr};
+  WriteThread queue_{WriteThread::Options()};
+  ErrorHandler errors_;
+  std::atomic<SequenceNumber> last_sequence_{11};
+  Scheduler scheduler_;
+  const Listeners listeners_{config_.options.listeners};
+  const EventLog event_log_{nullptr, config_.clock};
+  SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, logs_}, &mu_,
+                        scheduler_, *this,               {event_log_, listeners_}};
+  ColumnFamilySet families_;
+  SnapshotList snapshots_{&last_sequence_, &mu_, this};
+  FamilyFactory factory_{config_, stores_, snapshots_, space_};
+  OptionsFiles options_files_{config_, /*ownership=*/nullptr, &mu_, families_, commits_, ledger_};
+  FamilyManager manager_{config_,
+                         /*ownership=*/nullptr,
+                         &mu_,
+                         {queue_, logs_, last_sequence_, errors_, commits_},
+                         families_,
+                         factory_,
+                         options_files_,
+                         space_,
+                         listeners_,
+                         *this};
+  std::vector<std::string> changed_;
+};
+
+TEST_F(FamilyManagerTest, ANewFamilyHasTheNextIdAndNoOlderRecords) {
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  ASSERT_TRUE(manager_.Create(options_, "one", &handle).ok());
+  EXPECT_EQ(handle->GetID(), 1u);
+  EXPECT_EQ(families_.ByName("one")->mem_earliest_sequence, 11u);
+  EXPECT_EQ(families_.ByName("one")->log_number, logs_.current_number());
+  EXPECT_EQ(changed_, std::vector<std::string>{"one"});
+  EXPECT_GT(options_files_.number(), 0u);
+  // An id is not used twice.
+  ASSERT_TRUE(manager_.Drop({handle}).ok());
+  ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+  ASSERT_TRUE(manager_.Create(options_, "one", &handle).ok());
+  EXPECT_EQ(handle->GetID(), 2u);
+  ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+}
+
+TEST_F(FamilyManagerTest, AFamilyThatCannotBeCommittedIsNone) {
+  fs_->FailAll(FaultOp::kSync, "MANIFEST", Status::IOError("injected"));
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  EXPECT_TRUE(manager_.Create(options_, "one", &handle).IsIOError());
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_EQ(families_.ByName("one"), nullptr);
+  EXPECT_TRUE(errors_.writes_refused());
+  fs_->ClearFaults();
+  EXPECT_TRUE(manager_.Create(options_, "two", &handle).IsIOError());
+}
+
+TEST_F(FamilyManagerTest, TheFirstThatCannotBeDroppedEndsTheCall) {
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  ASSERT_TRUE(manager_.Create({{"one", options_}, {"two", options_}}, &handles).ok());
+  manager_.MakeDefaultHandle();
+  EXPECT_TRUE(manager_.Drop({handles[0], manager_.default_handle(), handles[1]}).IsInvalidArgument());
+  EXPECT_EQ(families_.ByName("one"), nullptr);
+  EXPECT_NE(families_.ByName("two"), nullptr);
+  EXPECT_TRUE(manager_.Drop({handles[0]}).IsInvalidArgument());  // it is dropped already
+  for (auto* handle : handles) ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+}
+
+TEST_F(FamilyManagerTest, ListenersHearOfTheEndOfHandles) {
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  ASSERT_TRUE(manager_.Create({{"one", options_}}, &handles).ok());
+  manager_.MakeDefaultHandle();
+  EXPECT_TRUE(manager_.DestroyHandle(manager_.default_handle()).IsInvalidArgument());
+  delete handles[0];
+  EXPECT_EQ(listener_->deleted, std::vector<std::string>{"one"});
+  manager_.Close();
+  EXPECT_EQ(listener_->deleted, (std::vector<std::string>{"one", "default"}));
+}
+
+TEST_F(FamilyManagerTest, ASecondaryCannotFollowPagesWrittenInPlace) {
+  PieceTableOptions pages;
+  pages.store = StoreKind::kTableless;
+  rocksdb::ColumnFamilyOptions options;
+  options.table_factory.reset(NewPieceTableFactory(pages));
+  factory_.FollowPrimary();
+  std::shared_ptr<ColumnFamily> family;
+  EXPECT_TRUE(factory_.Make(1, "pages", options, &family).IsNotSupported());
+}
+
+TEST_F(FamilyManagerTest, AnOptionsFileThatCannotBeWrittenCountsOnDemand) {
+  fs_->FailAll(FaultOp::kCreate, "OPTIONS", Status::IOError("injected"));
+  EXPECT_TRUE(options_files_.Write().ok());
+  EXPECT_EQ(options_files_.number(), 0u);
+  config_.options.fail_if_options_file_error = true;
+  EXPECT_TRUE(options_files_.Write().IsIOError());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What else of a database goes by its families and their options: the write path and background jobs.
+#pragma once
+
+#include <memory>
+
+#include "family/column_family.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+
+class FamilyObserver {
+ public:
+  // [mutex, front] The family was created or dropped, or has other options; null: the options of the database changed.
+  virtual void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) = 0;
+  // Afterwards, without locks.
+  virtual void FamiliesChanged() = 0;
+  // Without locks.
+  virtual void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) = 0;
+
+ protected:
+  ~FamilyObserver() = default;
+};
+
+}  // namespace compassdb
