@@ -67,8 +67,20 @@ TEST_F(FileCacheTest, WhatIsInUseStaysOpen) {
   const std::shared_ptr<CompactionFile> held = Get(&files, 1);
   Get(&files, 2);
   EXPECT_EQ(Open(), 2);
-  Get(&files, 1);  // a second time: the cache no longer knows it
-  EXPECT_EQ(opens_, 3);
+  Get(&files, 1);
+  EXPECT_EQ(opens_, 2);
+}
+
+// SetDBOptions(max_open_files): pieces keep the files that they hold, which are counted, so that no more are opened
+// than these and one at a time.
+TEST_F(FileCacheTest, HeldFilesAreCountedWhenTheLimitFalls) {
+  FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/0);
+  const std::vector<std::shared_ptr<CompactionFile>> held{Get(&files, 1), Get(&files, 2)};
+  files.SetLimits(2);
+  for (const auto& file : held) EXPECT_EQ(files.IfOpen(file->file_number()), file);
+  for (const uint64_t number : {3, 4, 3, 4, 1, 2}) Get(&files, number);
+  EXPECT_EQ(most_, 3);
+  EXPECT_TRUE(files.scarce());
 }
 
 TEST_F(FileCacheTest, LimitsMayChange) {
