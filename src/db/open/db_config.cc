@@ -8,6 +8,7 @@
 
 #include "db/report/file_listeners.h"
 #include "env/descriptor_limit.h"
+#include "env/process_file_system.h"
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
 #include "options/projection.h"
@@ -123,7 +124,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   config->table_paths = TablePathsOf(options.db_paths);
   if (config->table_paths.empty()) config->table_paths.push_back({config->name, UINT64_MAX});
   config->session_id = NewSessionId();
-  config->owned_fs = TellListeners(FileSystemOfEnv(options.env), options.listeners);
+  config->owned_fs = NewProcessFileSystem(TellListeners(FileSystemOfEnv(options.env), options.listeners));
   config->owned_clock = ClockOfEnv(options.env);
   config->fs = config->owned_fs.get();
   config->clock = config->owned_clock.get();
