@@ -53,8 +53,7 @@ DBImpl::DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> owner
             [this] { return commits_.NewNumber(); }, config_.options.statistics.get()),
       scheduler_(std::make_unique<Scheduler>(ThreadPoolsOfEnv(config_.options.env))),
       space_(config_, read_only_, {*files_, *ledger_, commits_, wals_}, &mu_, *scheduler_, *this,
-             {event_log_, listeners_}),
-      stalls_(config_.options.delayed_write_rate) {
+             {event_log_, listeners_}) {
   const rocksdb::DBOptions& options = config_.options;
   if (options.sst_file_manager != nullptr && !read_only_) {
     options.sst_file_manager->SetStatisticsPtr(options.statistics);
@@ -166,12 +165,12 @@ void DBImpl::FamilyChanged(const std::shared_ptr<ColumnFamily>& family) {
     memtable_full_ = true;
   }
   wal_limit_ = WalLimit();
-  UpdateStall(&stall_changes_);
+  stalls_.Update();
   MaybeSchedule();
 }
 
 void DBImpl::FamiliesChanged() {
-  NotifyStalls();
+  stalls_.NotifyListeners();
   idle_looks_.Schedule();
 }
 

@@ -36,6 +36,7 @@
 #include "db/jobs/background_work.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
+#include "db/jobs/job.h"
 #include "db/jobs/scheduler.h"
 #include "db/open/db_config.h"
 #include "db/open/secondary.h"
@@ -51,9 +52,9 @@
 #include "db/write/transaction_support.h"
 #include "db/write/wal_set.h"
 #include "db/write/write_counters.h"
+#include "db/write/write_stalls.h"
 #include "db/write/write_thread.h"
 #include "family/column_family.h"
-#include "family/stall_controller.h"
 #include "manifest/ownership.h"
 #include "rocksdb/db.h"
 #include "store/store.h"
@@ -67,7 +68,11 @@ using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, private FamilyObserver {
+class DBImpl : public rocksdb::DB,
+               private BackgroundWork,
+               private CopyJobs,
+               private FamilyObserver,
+               private JobHost {
  public:
   // A secondary is read-only, and is told by MakeSecondary what it follows.
   DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> ownership = nullptr);
@@ -428,29 +433,18 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
   // Refuses writes to a database without sequences for them.
   Status CheckSequencesAreLeft() const;
   Status MakeRoom(ReadStateGarbage* garbage) REQUIRES(mu_);
-  Status ThrottleLowPriority(const WriteOptions& options, size_t bytes) EXCLUDES(mu_);
   Status FreeBudget() REQUIRES(mu_);
   Status AwaitStall(const WriteThread::Writer& leader);
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                          ReadStateGarbage* garbage) REQUIRES(mu_);
   // Releases the mutex meanwhile.
   void TellSealed(const Families& families) REQUIRES(mu_);
-  void NotifyStalls() EXCLUDES(mu_);
-  void UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) REQUIRES(mu_);
   uint64_t WalLimit() const REQUIRES(mu_);
 
   // --- flush.cc
-  struct FlushUnit;
   Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
                        rocksdb::FlushReason reason);
   void BackgroundFlush();
-  // *reason: what failed, if it did.
-  Status RunFlush(std::vector<FlushUnit>* units, rocksdb::BackgroundErrorReason* reason);
-  Status WriteFlush(FlushUnit* unit);
-  // FlushRequest::commit_ahead.
-  Status CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionEdit edit, bool* logged);
-  // Whether the family's merge is to be cut short (FlushRequest::hurry).
-  bool HurryMerge(ColumnFamily* family, double done, uint64_t rest_bytes);
   using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   // Without `while_paused` it is Busy while background work is paused.
   Status WaitForFlush(const FlushTargets& targets, bool for_listeners, bool while_paused = true);
@@ -458,13 +452,13 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
 
   // --- ingest.cc
   struct Ingestion;
+  class TableIngestion;
   Status CheckIngestedFiles(const rocksdb::IngestExternalFileArg& arg);
   Status OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
                        std::vector<Ingestion>* ingestions);
   Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
   Status AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) EXCLUDES(mu_);
   static IngestPlace PlaceOf(const Ingestion& ingestion);
-  Status WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdated) EXCLUDES(mu_);
   void CloseIngested(Ingestion* ingestion, bool move);
 
   // CopyJobs (live_files.h).
@@ -557,17 +551,16 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
   // caller does a part of it instead. Releases the mutex meanwhile.
   void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
-  void StartQueued() REQUIRES(mu_);
+  void StartQueued() override REQUIRES(mu_);
   // False if it may not be.
   bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
   void BackgroundDone() REQUIRES(mu_);
-  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override
-      EXCLUDES(mu_);
+  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override EXCLUDES(mu_);
   // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
   void WaitAfterFailure() REQUIRES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   // What a job wrote. Where that is more than the allowed space, writes are refused from now on.
-  void TrackFiles(const JobReport& report) EXCLUDES(mu_);
+  void TrackFiles(const JobReport& report) override EXCLUDES(mu_);
   std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
   // As a manifest has it.
   static VersionEdit FamilyEdit(const ColumnFamily& family);
@@ -609,16 +602,11 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
   SpaceReclaimer space_;
   OpenSections open_sections_;
   RecoveredTransactions recovered_transactions_ GUARDED_BY(mu_);
-  StallController stalls_ GUARDED_BY(mu_);
-  DelayBucket delays_ GUARDED_BY(mu_);
-  DelayBucket low_pri_delays_ GUARDED_BY(mu_);
-  std::vector<rocksdb::WriteStallInfo> stall_changes_ GUARDED_BY(mu_);  // to be told
+  WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
 
   // The newest sequence that readers may see. Advanced at the front.
   std::atomic<SequenceNumber> last_sequence_{0};
   std::atomic<bool> memtable_full_{false};  // some family's; the next leader switches it
-  std::atomic<bool> stall_{false};          // writes are slowed or stopped
-  std::atomic<bool> compaction_behind_{false};  // low_pri writes are slowed
   std::atomic<uint64_t> wal_limit_{UINT64_MAX};
   std::atomic<bool> shutting_down_{false};
   std::atomic<bool> unlogged_data_{false};  // written with disableWAL and perhaps not flushed
@@ -663,6 +651,8 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
+  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, &commits_,
+                                        &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_, this};
 
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
@@ -676,13 +666,19 @@ class DBImpl : public rocksdb::DB, private BackgroundWork, private CopyJobs, pri
                         options_files_.number(), &mu_, *this};
   LogFollower log_follower_{config_, wals_, last_sequence_};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
-  Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_, stalls_,
-                    *this}};
+  Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_,
+                    stalls_.controller(), *this}};
   OptionSetter option_setter_{config_, &mu_, write_thread_,
                               OptionUsers{store_context_, wals_, *scheduler_, *reports_.stats_dump()},
                               families_, options_files_, space_, *this};
   IdleLooks idle_looks_{families_, &mu_, *this};
   AutoResume auto_resume_{this};
+
+  // A callback that forks may return into the engine in the child: what waits there or is under way ends soon.
+  const AtForks forks_{this, {.in_child = [](void* db) {
+    static_cast<DBImpl*>(db)->shutting_down_ = true;
+    static_cast<DBImpl*>(db)->manual_cancelled_ = true;
+  }}};
 };
 
 }  // namespace compassdb

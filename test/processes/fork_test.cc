@@ -34,6 +34,7 @@
 #include <thread>
 
 #include "processes/inherited_calls.h"
+#include "rocksdb/compaction_filter.h"
 #include "rocksdb/env.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/rate_limiter.h"
@@ -615,6 +616,74 @@ int Chain(const std::string& dir) {
   exit(0);
 }
 
+// Forks in a callback; the child returns into the engine. The parent waits for its end, as long as its alarm allows.
+class ForksIn final : public EventListener, public CompactionFilter {
+ public:
+  explicit ForksIn(std::string callback) : callback_(std::move(callback)) {}
+  const char* Name() const override { return "ForksIn"; }
+  bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override { return Fork("filter"), false; }
+  void OnMemTableSealed(const MemTableInfo&) override { Fork("sealed"); }
+  void OnFlushBegin(DB*, const FlushJobInfo&) override { Fork("flush begins"); }
+  void OnFlushCompleted(DB*, const FlushJobInfo&) override { Fork("flush completed"); }
+  void OnTableFileCreated(const TableFileCreationInfo&) override { Fork("table created"); }
+  void OnCompactionBegin(DB*, const CompactionJobInfo&) override { Fork("compaction begins"); }
+  void OnCompactionCompleted(DB*, const CompactionJobInfo&) override { Fork("compaction completed"); }
+  bool in_child() const { return in_child_; }
+  bool forked() const { return forked_; }
+
+ private:
+  bool Fork(const char* callback) const {
+    if (callback_ != callback || forked_.exchange(true)) return false;
+    const pid_t pid = fork();
+    if (pid == 0) {
+      in_child_ = true;
+      alarm(2);
+      return true;
+    }
+    int status = 0;
+    Must("the child ends", waitpid(pid, &status, 0) == pid);
+    return true;
+  }
+
+  const std::string callback_;
+  mutable std::atomic<bool> forked_{false}, in_child_{false};
+};
+
+const char* const kCallbacks[] = {"filter",        "sealed",            "flush begins",        "flush completed",
+                                  "table created", "compaction begins", "compaction completed"};
+
+int Callback(const std::string& callback, const std::string& dir) {
+  const auto forks = std::make_shared<ForksIn>(callback);
+  Options options = BaseOptions();
+  options.listeners.push_back(forks);
+  options.compaction_filter = forks.get();
+  DB* db = nullptr;
+  MUST(DB::Open(options, dir + "/db", &db));
+  const int keys = 300;
+  for (int i = 0; i < keys; ++i) MUST(db->Put(WriteOptions(), "k" + std::to_string(i), "v"));
+  const auto work = [&] {
+    Status s = db->Flush(FlushOptions());
+    if (s.ok()) s = db->Put(WriteOptions(), "k1", "w");
+    if (s.ok()) s = db->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    return s;
+  };
+  const Status s = work();
+  if (forks->in_child()) _exit(s.ok() ? kWrong : 0);
+  MUST(s);
+  MUST(forks->forked());
+  MUST(work());
+  MUST(db->VerifyChecksum());
+  delete db;
+  MUST(DB::Open(options, dir + "/db", &db));
+  int found = 0;
+  const std::unique_ptr<Iterator> it(db->NewIterator(ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) ++found;
+  MUST(it->status());
+  MUST(found == keys);
+  std::ofstream(dir + "/right") << "right";
+  return 0;
+}
+
 // --- the driver
 
 int RunCase(const Case& c) {
@@ -632,15 +701,19 @@ int RunCase(const Case& c) {
   return 0;
 }
 
-int RunOther(const std::string& name) {
+int RunOther(const std::string& name, const std::string& detail = "") {
   const TempDir dir("fork_test", /*on_disk=*/true);
-  Run({"--" + name, dir.path()});
+  if (detail.empty()) {
+    Run({"--" + name, dir.path()});
+  } else {
+    Run({"--" + name, dir.path(), detail});
+  }
   for (int i = 0; i < 2000 && !fs::exists(dir.path() + "/right"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (name != "orphan") break;
   }
   if (fs::exists(dir.path() + "/right")) return 0;
-  fprintf(stderr, "FAILED: %s\n", name.c_str());
+  fprintf(stderr, "FAILED: %s %s\n", name.c_str(), detail.c_str());
   return 1;
 }
 
@@ -682,6 +755,7 @@ int Main(int argc, char** argv) {
     if (argc == 3 && Is(argv[1], "--orphan", &rest)) return Orphan(argv[2]);
     if (argc == 3 && Is(argv[1], "--others", &rest)) return Others(argv[2]);
     if (argc == 3 && Is(argv[1], "--chain", &rest)) return Chain(argv[2]);
+    if (argc == 4 && Is(argv[1], "--callback", &rest)) return Callback(argv[3], argv[2]);
     alarm(0);
     Is(argv[1], "--only=", &only);
   }
@@ -695,6 +769,11 @@ int Main(int argc, char** argv) {
     if (std::string(other).find(only) == std::string::npos) continue;
     ++tried;
     failed += RunOther(other);
+  }
+  for (const char* callback : kCallbacks) {
+    if (std::string(callback).find(only) == std::string::npos) continue;
+    ++tried;
+    failed += RunOther("callback", callback);
   }
   printf("fork: %d states tried, %d failed\n", tried, failed);
   return failed == 0 ? 0 : 1;

@@ -183,10 +183,10 @@ void DBImpl::AwaitDeletions() {
     for (const auto& family : families_.All()) {
       while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
     }
-    UpdateStall(&stall_changes_);  // nor do writers wait for that
+    stalls_.Update();  // nor do writers wait for that
     background_changed_.SignalAll();
   }
-  NotifyStalls();
+  stalls_.NotifyListeners();
   space_.Wait();
 }
 

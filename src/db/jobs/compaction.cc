@@ -3,22 +3,12 @@
 // thread and its edit is committed. Manual compactions run in the caller's thread.
 #include <algorithm>
 
-#include "api/thread_tracking.h"
 #include "db/db_impl.h"
 #include "db/jobs/run_task.h"
-#include "db/report/job_listener.h"
-#include "db/report/statistics_util.h"
+#include "db/jobs/table_compaction.h"
 #include "format/user_timestamp.h"
 
 namespace compassdb {
-namespace {
-
-// For itself, not because it was called off.
-bool Failed(const Status& s) {
-  return !s.ok() && !s.IsShutdownInProgress() && !s.IsIncomplete() && !s.IsColumnFamilyDropped();
-}
-
-}  // namespace
 
 void DBImpl::BackgroundCompaction() { RunPicked(&DBImpl::PickCompaction, &background_.compactions_scheduled, nullptr); }
 
@@ -45,7 +35,7 @@ void DBImpl::RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) {
   }
   const Status s = RunInBackground(picked.family, std::move(picked.task), picked.status);
   MutexLock lock(&mu_);
-  if (Failed(s)) WaitAfterFailure();
+  if (TableCompaction::Failed(s)) WaitAfterFailure();
   --background_.compactions_running;
   if (beside != nullptr) --*beside;
   if (collects) --background_.collections_running;
@@ -150,89 +140,11 @@ Status DBImpl::RunSilently(const std::shared_ptr<ColumnFamily>& family,
   return s;
 }
 
-Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family,
-                             std::unique_ptr<CompactionTask> task, bool manual,
-                             const std::atomic<bool>* cancel, JobReport* told) {
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
-  LogInfo(config_.info_log.get(), "[" + family->name() + "] [JOB " + std::to_string(job.job_id) +
-                                      "] compacting " + task->Describe());
-  event_log_.CompactionStarted(job, *task, manual, snapshots_.Sequences());
-  JobListener listener(&listeners_, job,
-                       manual ? JobListener::Kind::kManualCompaction : JobListener::Kind::kCompaction);
-  JobReport report;
-  report.observer = listener.observer();
-  task->ListInputs(&report);
-  if (!manual) {
-    Record(statistics, rocksdb::NUM_FILES_IN_SINGLE_COMPACTION,
-           static_cast<uint64_t>(std::count(report.input_file_levels.begin(),
-                                            report.input_file_levels.end(), report.input_level)));
-  }
-  listener.SetInputs(report);
-  listeners_.CompactionBegin(job, report, manual);
-
-  const TrackedOperation tracked(config_.options.enable_thread_tracking,
-                                 rocksdb::ThreadStatus::OP_COMPACTION, config_.name,
-                                 family->name(), job.job_id);
-  CommitItem item;
-  item.family = family;
-  Status s;
-  {
-    StopWatch watch(config_.clock, statistics, rocksdb::COMPACTION_TIME);
-    s = RunTask(task.get(), snapshots_.Sequences(), cancel, &item.edit, &report);
-  }
-  report.checksums = item.edit.file_checksums;
-  listener.JobEnded(report, s);
-  if (s.ok()) TrackFiles(report);  // before the commit, behind which another job may take them away
-  auto failed = rocksdb::BackgroundErrorReason::kCompaction;
-  if (s.ok()) s = PrepareItem(&item);
-  {
-    ReadStateGarbage garbage(&space_);
-    MutexLock lock(&mu_);
-    if (s.ok()) {
-      item.edit.column_family = family->id();
-      std::vector<CommitItem> items;
-      items.push_back(std::move(item));
-      s = commits_.Commit(&items, garbage.list());
-      if (!s.ok()) failed = rocksdb::BackgroundErrorReason::kManifestWrite;
-    } else {
-      family->store()->Abandon(item.edit);
-    }
-    family->store()->Release(task.get());
-    UpdateStall(&stall_changes_);
-    background_changed_.SignalAll();
-  }
-  task.reset();
-  if (s.ok()) {
-    Tick(statistics, rocksdb::COMPACT_READ_BYTES, report.bytes_read);
-    Tick(statistics, rocksdb::COMPACT_WRITE_BYTES, report.bytes_written);
-    CountMerged(statistics, report);
-    family->counters.compact_read_bytes += report.bytes_read;
-    family->counters.compact_write_bytes += report.bytes_written;
-    family->counters.compact_micros += report.micros;
-    ++family->counters.compactions;
-  } else if (!Failed(s)) {
-    Tick(statistics, rocksdb::COMPACTION_CANCELLED);
-  } else {
-    SetBackgroundError(s, failed);
-  }
-  LogInfo(config_.info_log.get(),
-          "[" + family->name() + "] [JOB " + std::to_string(job.job_id) + "] compaction " +
-              (s.ok() ? "read " + std::to_string(report.bytes_read) + " and wrote " +
-                            std::to_string(report.bytes_written) + " bytes, records " +
-                            std::to_string(report.records_in) + " -> " +
-                            std::to_string(report.records_out) + ", " +
-                            std::to_string(report.micros) + " us"
-                      : "failed: " + s.ToString()));
-  if (s.ok()) {
-    event_log_.FilesCreated(job, report);
-    event_log_.CompactionFinished(job, report);
-  }
-  listeners_.CompactionCompleted(job, report, manual, s);
-  report.inputs.clear();  // or their files would stay until the next job
-  space_.Purge(job.job_id);
-  NotifyStalls();
-  if (told != nullptr) *told = std::move(report);
+Status DBImpl::RunCompaction(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
+                             bool manual, const std::atomic<bool>* cancel, JobReport* report) {
+  TableCompaction job(job_environment_, family, std::move(task), manual, cancel);
+  Status s = job.Run();
+  if (report != nullptr) *report = job.TakeReport();
   return s;
 }
 

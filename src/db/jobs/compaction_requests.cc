@@ -7,8 +7,7 @@
 #include <unordered_set>
 
 #include "db/db_impl.h"
-#include "db/jobs/run_task.h"
-#include "db/report/job_listener.h"
+#include "db/jobs/table_compaction.h"
 #include "db/report/metadata.h"
 #include "format/file_names.h"
 #include "format/user_timestamp.h"
@@ -120,48 +119,16 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
         timed.emplace_back(ranges[i].start, ranges[i].limit, include_end, family->timestamp_size());
     wanted.push_back({range.begin(), range.end()});
   }
-  CommitItem item;
-  item.family = family;
-  std::unique_ptr<CompactionTask> task;  // pins what it drops until the purge
+  std::unique_ptr<CompactionTask> task;
   {
     MutexLock lock(&mu_);
     if (errors_.writes_refused()) return errors_.error();
     task = family->store()->PickDrop(wanted, include_end);
   }
   if (task == nullptr) return Status::OK();
-  // What the tables named of separated values is written, so there may be a new file.
-  JobListener listener(&listeners_, {this, config_.name, next_job_id_.fetch_add(1), family},
-                       JobListener::Kind::kManualCompaction);
-  JobReport report;
-  report.observer = listener.observer();
-  Status s = RunTask(task.get(), {}, &shutting_down_, &item.edit, &report);
-  report.checksums = item.edit.file_checksums;
-  listener.JobEnded(report, s);
-  if (s.ok()) TrackFiles(report);
-  if (s.ok()) s = PrepareItem(&item);
-  auto failed = rocksdb::BackgroundErrorReason::kCompaction;
-  {
-    ReadStateGarbage garbage(&space_);
-    MutexLock lock(&mu_);
-    if (s.ok()) {
-      std::vector<CommitItem> items;
-      items.push_back(std::move(item));
-      s = commits_.Commit(&items, garbage.list());
-      if (!s.ok()) failed = rocksdb::BackgroundErrorReason::kManifestWrite;
-    } else {
-      family->store()->Abandon(item.edit);
-    }
-    family->store()->Release(task.get());
-    UpdateStall(&stall_changes_);
-    BackgroundDone();
-  }
-  LogInfo(config_.info_log.get(),
-          "[" + family->name() + "] DeleteFilesInRanges: " + task->Describe() +
-              (s.ok() ? std::string() : ", " + s.ToString()));
-  task.reset();
-  if (!s.ok() && !s.IsColumnFamilyDropped()) SetBackgroundError(s, failed);
-  space_.Purge();
-  NotifyStalls();
+  Status s = TableDrop(job_environment_, family, std::move(task)).Run();
+  MutexLock lock(&mu_);
+  BackgroundDone();
   return s;
 }
 

@@ -13,8 +13,7 @@
 #include "api/wide_column_codec.h"
 #include "db/copy/whole_file_checksum.h"
 #include "db/db_impl.h"
-#include "db/jobs/run_task.h"
-#include "db/report/job_listener.h"
+#include "db/jobs/job.h"
 #include "format/number_limits.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
@@ -167,6 +166,8 @@ bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphM
   });
 }
 
+}  // namespace
+
 // Nobody gets a snapshot while it lives, if there were none.
 class NoSnapshots {
  public:
@@ -183,8 +184,6 @@ class NoSnapshots {
   const bool holds_;
 };
 
-}  // namespace
-
 // One file on its way in.
 struct DBImpl::Ingestion {
   std::shared_ptr<ColumnFamily> family;
@@ -193,20 +192,53 @@ struct DBImpl::Ingestion {
   bool overlaps_files = false;  // another file of the same call
   bool imported = false;        // its records keep their sequences
   SequenceNumber sequence = 0;
-  std::unique_ptr<CompactionTask> task;
-  CommitItem item;
-  int job_id = 0;
-  JobReport report;
 
   // What a snapshot would come to see, although it has not seen it from its beginning.
   bool ChangesSnapshots() const { return sequence == 0 && options->snapshot_consistency && !options->ingest_behind; }
-  // After an attempt that was not committed.
-  void StartAgain() {
-    sequence = 0;
-    task.reset();
-    item = CommitItem();
-    report = JobReport();
+};
+
+// The job that writes the files' records and commits them together. At the front.
+class DBImpl::TableIngestion final : public Job {
+ public:
+  // `without_snapshots`: the sequences are those for when there are none. If there are some at a commit that they
+  // would notice, nothing is committed, and outdated() says so.
+  TableIngestion(const JobEnvironment& env, const std::vector<Ingestion>& ingestions, bool without_snapshots,
+                 std::atomic<SequenceNumber>* last_sequence)
+      : Job(env, JobListener::Kind::kIngestion),
+        ingestions_(ingestions),
+        without_snapshots_(without_snapshots),
+        visible_sequence_(last_sequence),
+        last_sequence_(last_sequence->load()) {
+    for (const Ingestion& ingestion : ingestions) {
+      AddPart(ingestion.family, nullptr);
+      last_sequence_ = std::max(last_sequence_, ingestion.sequence);
+    }
   }
+  bool outdated() const { return outdated_; }
+
+ private:
+  Status Work(JobPart* part) override;
+  bool WantsCommit() override;
+  void AddItems(std::vector<CommitItem>* items) override;
+  void CommitFailed() override;
+  void PartCommitted(JobPart*) override { none_.reset(); }
+  void PartFailed(JobPart*) override { none_.reset(); }
+  rocksdb::BackgroundErrorReason ReasonOf(bool) const override { return rocksdb::BackgroundErrorReason::kManifestWrite; }
+  // An import drops its family next, which settles it or is the error.
+  bool IsBackgroundError(const Status&) const override { return in_doubt_ && !ingestions_.front().imported; }
+  void Report(const Status& s) override;
+
+  const Ingestion& IngestionOf(const JobPart* part) const {
+    return ingestions_[static_cast<size_t>(part - parts_.data())];
+  }
+
+  const std::vector<Ingestion>& ingestions_;
+  const bool without_snapshots_;
+  std::atomic<SequenceNumber>* const visible_sequence_;
+  SequenceNumber last_sequence_;
+  std::optional<NoSnapshots> none_;
+  bool outdated_ = false;
+  bool in_doubt_ = false;
 };
 
 Status DBImpl::IngestExternalFile(ColumnFamilyHandle* handle,
@@ -313,39 +345,32 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
     if (Status s = OpenIngestion(arg, &ingestions); !s.ok()) return s;
   }
   Status s;
+  std::unique_ptr<TableIngestion> job;
   {
     ExclusiveWrite front(&write_thread_);
     if (errors_.writes_refused()) return errors_.error();
     s = CheckSequencesAreLeft();
     if (s.ok()) s = FlushForIngestion(ingestions);
     const bool snapshots = snapshots_.count() > 0;
-    bool outdated = false;
     if (s.ok()) s = AssignSequences(&ingestions, snapshots);
-    if (s.ok()) s = WriteIngestions(&ingestions, snapshots ? nullptr : &outdated);
-    if (s.ok() && outdated) {
-      for (Ingestion& ingestion : ingestions) ingestion.StartAgain();
+    if (s.ok()) {
+      job = std::make_unique<TableIngestion>(job_environment_, ingestions, !snapshots, &last_sequence_);
+      s = job->Execute();
+    }
+    if (s.ok() && job->outdated()) {
+      for (Ingestion& ingestion : ingestions) ingestion.sequence = 0;
       s = AssignSequences(&ingestions, /*snapshots=*/true);
-      if (s.ok()) s = WriteIngestions(&ingestions, nullptr);
+      if (s.ok()) {
+        job = std::make_unique<TableIngestion>(job_environment_, ingestions, /*without_snapshots=*/false,
+                                               &last_sequence_);
+        s = job->Execute();
+      }
     }
   }
-  NotifyStalls();
-  space_.Purge();
+  if (job != nullptr) job->Finish(s);
+  stalls_.NotifyListeners();  // of the flush before the job, too
   if (!s.ok()) return s;
-  for (Ingestion& ingestion : ingestions) {
-    const JobContext job{this, config_.name, ingestion.job_id, ingestion.family};
-    event_log_.FilesCreated(job, ingestion.report);
-    event_log_.Ingested(job, ingestion.report);
-    rocksdb::ExternalFileIngestionInfo info;
-    info.cf_name = ingestion.family->name();
-    info.external_file_path = ingestion.file->path();
-    if (!ingestion.report.output_paths.empty()) {
-      info.internal_file_path = ingestion.report.output_paths.front();
-    }
-    info.global_seqno = ingestion.sequence;
-    info.table_properties = PropertiesOf(job, ingestion.report);
-    listeners_.FileIngested(this, info);
-    CloseIngested(&ingestion, ingestion.options->move_files);
-  }
+  for (Ingestion& ingestion : ingestions) CloseIngested(&ingestion, ingestion.options->move_files);
   MutexLock lock(&mu_);
   MaybeSchedule();
   return s;
@@ -423,101 +448,76 @@ IngestPlace DBImpl::PlaceOf(const Ingestion& ingestion) {
   return ingestion.overlaps_files ? IngestPlace::kTop : IngestPlace::kDeepest;
 }
 
-// Front. If `outdated` is not null, the sequences are those for when there are no snapshots: it is set, and nothing
-// committed, if there are some at the commit that would change.
-Status DBImpl::WriteIngestions(std::vector<Ingestion>* ingestions, bool* outdated) {
-  Status s;
-  SequenceNumber last = last_sequence_.load();
-  for (Ingestion& ingestion : *ingestions) {
-    last = std::max(last, ingestion.sequence);
-    const int bottom = ingestion.family->store()->options().num_levels - 1;
-    IngestRequest request;
-    request.smallest = ingestion.file->info().table.smallest;
-    request.largest = ingestion.file->info().table.largest;
-    s = ingestion.file->piece().ReadRangeTombstones(&request.tombstones);
-    if (!s.ok()) break;
-    if (ingestion.imported) {
-      request.records = std::make_unique<OwningIterator>(ingestion.file);
-    } else {
-      request.records = std::make_unique<ResequencedIterator>(ingestion.file, ingestion.sequence);
-      for (RangeTombstone& t : request.tombstones) t.sequence = ingestion.sequence;
-    }
-    {
-      MutexLock lock(&mu_);
-      ingestion.task =
-          ingestion.family->store()->PickIngest(std::move(request), PlaceOf(ingestion));
-    }
-    if (ingestion.task == nullptr) {
-      s = Status::ColumnFamilyDropped(ingestion.family->name());
-    } else if (ingestion.options->fail_if_not_bottommost_level &&
-               ingestion.task->output_level() != bottom) {
-      s = Status::TryAgain(
-          "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
-          "compaction's output to Lmax does not overlap with files to ingest.");
-    } else {
-      ingestion.item.family = ingestion.family;
-      ingestion.job_id = next_job_id_.fetch_add(1);
-      JobListener listener(&listeners_, {this, config_.name, ingestion.job_id, ingestion.family},
-                           JobListener::Kind::kIngestion);
-      ingestion.report.observer = listener.observer();
-      s = RunTask(ingestion.task.get(), {}, &shutting_down_, &ingestion.item.edit, &ingestion.report);
-      ingestion.report.observer = nullptr;
-      ingestion.report.checksums = ingestion.item.edit.file_checksums;
-      listener.JobEnded(ingestion.report, s);
-    }
-    if (s.ok()) TrackFiles(ingestion.report);
-    if (s.ok()) s = PrepareItem(&ingestion.item);
-    if (!s.ok()) break;
-    LogInfo(config_.info_log.get(), "[" + ingestion.family->name() + "] " +
-                                        ingestion.task->Describe() + ": " +
-                                        ingestion.file->path() + ", sequence " +
-                                        std::to_string(ingestion.sequence));
+Status DBImpl::TableIngestion::Work(JobPart* part) {
+  const Ingestion& ingestion = IngestionOf(part);
+  Store* const store = ingestion.family->store();
+  IngestRequest request;
+  request.smallest = ingestion.file->info().table.smallest;
+  request.largest = ingestion.file->info().table.largest;
+  Status s = ingestion.file->piece().ReadRangeTombstones(&request.tombstones);
+  if (!s.ok()) return s;
+  if (ingestion.imported) {
+    request.records = std::make_unique<OwningIterator>(ingestion.file);
+  } else {
+    request.records = std::make_unique<ResequencedIterator>(ingestion.file, ingestion.sequence);
+    for (RangeTombstone& t : request.tombstones) t.sequence = ingestion.sequence;
   }
-  bool in_doubt = false;
   {
-    ReadStateGarbage garbage(&space_);
-    MutexLock lock(&mu_);
-    std::optional<NoSnapshots> none;
-    if (s.ok() && outdated != nullptr &&
-        std::any_of(ingestions->begin(), ingestions->end(), [](const Ingestion& i) { return i.ChangesSnapshots(); })) {
-      none.emplace(&snapshots_);
-      *outdated = !none->holds();
-    }
-    const bool commits = s.ok() && (outdated == nullptr || !*outdated);
-    if (commits) {
-      std::vector<CommitItem> items;
-      for (Ingestion& ingestion : *ingestions) {
-        ingestion.item.edit.column_family = ingestion.family->id();
-        items.push_back(std::move(ingestion.item));
-      }
-      // Behind the records' own edits, so that what the commit stamps on the first does not replace it.
-      CommitItem sequence;
-      sequence.edit.last_sequence = last;
-      sequence.installed = [this, last] { last_sequence_.store(last); };
-      items.push_back(std::move(sequence));
-      s = commits_.Commit(&items, garbage.list());
-      if (!s.ok()) {
-        // It may be on disk all the same: its sequences are nobody else's.
-        last_sequence_.store(last);
-        in_doubt = commits_.in_doubt();
-      }
-    }
-    none.reset();
-    for (Ingestion& ingestion : *ingestions) {
-      if (ingestion.task == nullptr) continue;
-      ingestion.family->store()->Release(ingestion.task.get());
-      if (commits) continue;
-      ingestion.item.prepared.reset();
-      ingestion.family->store()->Abandon(ingestion.item.edit);
-    }
-    UpdateStall(&stall_changes_);
-    background_changed_.SignalAll();
+    MutexLock lock(env_.mu);
+    part->task = store->PickIngest(std::move(request), PlaceOf(ingestion));
   }
-  // An import drops its family next, which settles it or tells.
-  if (in_doubt && !ingestions->front().imported) {
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+  if (part->task == nullptr) return Status::ColumnFamilyDropped(ingestion.family->name());
+  if (ingestion.options->fail_if_not_bottommost_level &&
+      part->task->output_level() != store->options().num_levels - 1) {
+    return Status::TryAgain(
+        "Files cannot be ingested to Lmax. Please make sure key range of Lmax and ongoing "
+        "compaction's output to Lmax does not overlap with files to ingest.");
+  }
+  s = RunTask(part, {}, env_.shutting_down);
+  if (s.ok()) {
+    Log(*part, part->task->Describe() + ": " + ingestion.file->path() + ", sequence " +
+                   std::to_string(ingestion.sequence));
   }
   return s;
+}
+
+bool DBImpl::TableIngestion::WantsCommit() {
+  if (!without_snapshots_ || std::none_of(ingestions_.begin(), ingestions_.end(),
+                                          [](const Ingestion& i) { return i.ChangesSnapshots(); })) {
+    return true;
+  }
+  none_.emplace(env_.snapshots);
+  outdated_ = !none_->holds();
+  return !outdated_;
+}
+
+// Behind the records' own edits, so that what the commit stamps on the first does not replace it.
+void DBImpl::TableIngestion::AddItems(std::vector<CommitItem>* items) {
+  CommitItem& sequence = items->emplace_back();
+  sequence.edit.last_sequence = last_sequence_;
+  sequence.installed = [this] { visible_sequence_->store(last_sequence_); };
+}
+
+// It may be on disk all the same: its sequences are nobody else's.
+void DBImpl::TableIngestion::CommitFailed() {
+  visible_sequence_->store(last_sequence_);
+  in_doubt_ = env_.commits->in_doubt();
+}
+
+void DBImpl::TableIngestion::Report(const Status& s) {
+  if (!s.ok()) return;
+  for (const JobPart& part : parts_) {
+    const Ingestion& ingestion = IngestionOf(&part);
+    env_.event_log.FilesCreated(part.context, part.report);
+    env_.event_log.Ingested(part.context, part.report);
+    rocksdb::ExternalFileIngestionInfo info;
+    info.cf_name = ingestion.family->name();
+    info.external_file_path = ingestion.file->path();
+    if (!part.report.output_paths.empty()) info.internal_file_path = part.report.output_paths.front();
+    info.global_seqno = ingestion.sequence;
+    info.table_properties = PropertiesOf(part.context, part.report);
+    env_.listeners.FileIngested(env_.db, info);
+  }
 }
 
 Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
@@ -557,7 +557,7 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
   {
     ExclusiveWrite front(&write_thread_);
     for (Ingestion& ingestion : ingestions) ingestion.family = SharedFamilyOf(*handle);
-    s = WriteIngestions(&ingestions, nullptr);
+    s = TableIngestion(job_environment_, ingestions, /*without_snapshots=*/false, &last_sequence_).Execute();
   }
   if (!s.ok()) {
     DropColumnFamily(*handle).PermitUncheckedError();  // the first error counts

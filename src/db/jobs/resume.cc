@@ -97,7 +97,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
         MaybeSchedule();
       }
     }
-    NotifyStalls();
+    stalls_.NotifyListeners();
     if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false, /*while_paused=*/asked);
     if (s.ok()) s = SaveOpenSections();
     if (s.ok()) {

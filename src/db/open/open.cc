@@ -517,7 +517,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
       for (const auto& family : db_->families_.All()) family->LimitMemTable();
       db_->opened_ = true;
       db_->wal_limit_ = db_->WalLimit();
-      db_->UpdateStall(&db_->stall_changes_);
+      db_->stalls_.Update();
       db_->MaybeSchedule();
     }
     db_->space_.Start(db_->families_);

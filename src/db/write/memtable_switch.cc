@@ -11,69 +11,6 @@
 #include "rocksdb/perf_level.h"
 
 namespace compassdb {
-namespace {
-
-StallTriggers TriggersOf(const ColumnFamily& family) {
-  const ColumnFamily::Settings& settings = family.settings;
-  StallTriggers triggers;
-  triggers.max_write_buffer_number = settings.max_write_buffer_number;
-  triggers.min_write_buffer_number_to_merge = settings.min_write_buffers_to_merge;
-  triggers.level0_slowdown_writes_trigger = settings.level0_slowdown;
-  triggers.level0_stop_writes_trigger = settings.level0_stop;
-  triggers.soft_pending_compaction_bytes = settings.soft_pending_bytes;
-  triggers.hard_pending_compaction_bytes = settings.hard_pending_bytes;
-  triggers.disable_auto_compactions = settings.disable_auto_compactions;
-  return triggers;
-}
-
-// Low priority writes go no faster than this while compactions are behind.
-constexpr uint64_t kMaxLowPriorityRate = 1 << 20;
-
-// Not yet a stall, but on the way: a quarter of the distance is gone.
-bool CompactionBehind(const ColumnFamily& family, const StallInputs& inputs) {
-  const ColumnFamily::Settings& settings = family.settings;
-  if (settings.disable_auto_compactions) return false;
-  const int trigger = settings.level0_trigger;
-  const int speedup = std::min(2 * trigger, trigger + (settings.level0_slowdown - trigger) / 4);
-  if (trigger > 0 && inputs.level0_runs >= std::max(speedup, trigger)) return true;
-  const uint64_t soft = settings.soft_pending_bytes;
-  return soft > 0 && inputs.pending_compaction_bytes >= soft / 4;
-}
-
-rocksdb::WriteStallCondition ConditionOf(StallState state) {
-  switch (state) {
-    case StallState::kStopped:
-      return rocksdb::WriteStallCondition::kStopped;
-    case StallState::kDelayed:
-      return rocksdb::WriteStallCondition::kDelayed;
-    default:
-      return rocksdb::WriteStallCondition::kNormal;
-  }
-}
-
-}  // namespace
-
-// Before a low_pri write joins the queue, where it would hold up others.
-Status DBImpl::ThrottleLowPriority(const WriteOptions& options, size_t bytes) {
-  if (!options.low_pri || !compaction_behind_.load(std::memory_order_acquire)) {
-    return Status::OK();
-  }
-  if (options.no_slowdown) return Status::Incomplete("Low priority write stall");
-  uint64_t pause;
-  {
-    MutexLock lock(&mu_);
-    const uint64_t rate = std::min<uint64_t>(stalls_.max_rate() / 4, kMaxLowPriorityRate);
-    pause = low_pri_delays_.PauseMicros(bytes, std::max<uint64_t>(rate, StallController::kMinRate),
-                                        config_.clock->NowNanos() / 1000);
-  }
-  while (pause > 0 && compaction_behind_.load(std::memory_order_acquire) && !shutting_down_) {
-    const uint64_t slice = std::min<uint64_t>(pause, 1000);
-    config_.clock->SleepMicros(slice);
-    pause -= slice;
-  }
-  return Status::OK();
-}
-
 Status DBImpl::CheckSequencesAreLeft() const {
   const SequenceNumber last = last_sequence_.load(std::memory_order_relaxed);
   if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
@@ -96,7 +33,7 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
       MutexLock lock(&mu_);
       s = MakeRoom(&garbage);
     }
-    NotifyStalls();
+    stalls_.NotifyListeners();
     if (!s.ok()) {
       SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
       return s;
@@ -104,7 +41,7 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
   }
   const bool over_budget =
       config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
-  if (stall_.load(std::memory_order_acquire) || over_budget) return AwaitStall(leader);
+  if (stalls_.stalled() || over_budget) return AwaitStall(leader);
   return Status::OK();
 }
 
@@ -183,9 +120,7 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
   for (const auto& family : families_.All()) {
     if (family->mem->empty()) family->mem_log_number = std::max(family->mem_log_number, number);
   }
-  std::vector<rocksdb::WriteStallInfo> changes;
-  UpdateStall(&changes);
-  stall_changes_.insert(stall_changes_.end(), changes.begin(), changes.end());
+  stalls_.Update();
   MaybeSchedule();
   return Status::OK();
 }
@@ -205,58 +140,6 @@ void DBImpl::TellSealed(const Families& families) {
   mu_.Unlock();
   for (const rocksdb::MemTableInfo& info : sealed) listeners_.MemTableSealed(info);
   mu_.Lock();
-}
-
-void DBImpl::NotifyStalls() {
-  if (listeners_.empty()) return;
-  std::vector<rocksdb::WriteStallInfo> changes;
-  {
-    MutexLock lock(&mu_);
-    changes.swap(stall_changes_);
-  }
-  for (const rocksdb::WriteStallInfo& info : changes) listeners_.StallChanged(info);
-}
-
-void DBImpl::UpdateStall(std::vector<rocksdb::WriteStallInfo>* changes) {
-  StallDecision worst;
-  uint64_t backlog = 0;
-  bool behind = false;
-  for (const auto& family : families_.All()) {
-    StallInputs inputs;
-    inputs.immutable_memtables = static_cast<int>(family->immutables.size());
-    inputs.level0_runs = family->store()->Level0Runs();
-    inputs.pending_compaction_bytes = family->store()->PendingCompactionBytes();
-    const StallTriggers triggers = TriggersOf(*family);
-    const StallDecision decision = ChooseStall(triggers, inputs);
-    behind = behind || decision.state != StallState::kNormal || CompactionBehind(*family, inputs);
-    const rocksdb::WriteStallCondition condition = ConditionOf(decision.state);
-    if (condition != family->stall) {
-      rocksdb::WriteStallInfo info;
-      info.cf_name = family->name();
-      info.condition.cur = condition;
-      info.condition.prev = family->stall;
-      if (!listeners_.empty()) changes->push_back(info);
-      family->stall = condition;
-      const auto reason = static_cast<size_t>(decision.reason);
-      if (decision.state == StallState::kDelayed) ++family->counters.slowdowns[reason];
-      if (decision.state == StallState::kStopped) {
-        ++family->counters.stops[reason];
-        family->pace.Stopped();
-      }
-      LogInfo(config_.info_log.get(), "[" + family->name() + "] " +
-                                          DescribeStall(decision, triggers, inputs, stalls_.rate()));
-    }
-    if (decision.state >= worst.state) {
-      worst = decision;
-      backlog = decision.reason == StallReason::kPendingCompactionBytes
-                    ? inputs.pending_compaction_bytes
-                    : static_cast<uint64_t>(inputs.level0_runs);
-    }
-  }
-  stalls_.Update(worst, backlog);
-  compaction_behind_.store(behind, std::memory_order_release);
-  stall_.store(stalls_.state() != StallState::kNormal, std::memory_order_release);
-  background_changed_.SignalAll();
 }
 
 // The leader waits for memory, so nobody else would switch what holds it.
@@ -285,9 +168,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
     MutexLock lock(&mu_);
     const StallState state = is_over_budget() ? StallState::kStopped : stalls_.state();
     const bool passes =
-        state == StallState::kNormal ||
-        (state == StallState::kDelayed &&
-         delays_.Passes(leader.bytes, stalls_.rate(), config_.clock->NowNanos() / 1000));
+        state == StallState::kNormal || (state == StallState::kDelayed && stalls_.Passes(leader.bytes));
     return passes ? Status::OK() : Status::Incomplete("Write stall");
   }
   const uint64_t start = config_.clock->NowNanos();
@@ -313,8 +194,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
         continue;
       }
       if (stalls_.state() == StallState::kDelayed) {
-        const uint64_t now = config_.clock->NowNanos() / 1000;
-        uint64_t pause = delays_.PauseMicros(leader.bytes, stalls_.rate(), now);
+        uint64_t pause = stalls_.PauseMicros(leader.bytes);
         while (pause > 0 && stalls_.state() == StallState::kDelayed && !shutting_down_) {
           const uint64_t slice = std::min<uint64_t>(pause, 1000);
           mu_.Unlock();
@@ -328,7 +208,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
     }
   }
   write_thread_.EndStall();
-  NotifyStalls();
+  stalls_.NotifyListeners();
   const uint64_t nanos = config_.clock->NowNanos() - start;
   const uint64_t micros = nanos / 1000;
   if (rocksdb::GetPerfLevel() >= rocksdb::kEnableTimeExceptForMutex) {

@@ -220,7 +220,7 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   if (!s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
   // The end of a prepared transaction gives its locks back, and is not put off.
-  if (transaction.ends == nullptr) s = ThrottleLowPriority(options, bytes);
+  if (transaction.ends == nullptr) s = stalls_.DelayLowPriority(options, bytes, shutting_down_);
   if (!s.ok()) return s;
   if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
   return WriteImpl(options, batch, transaction);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one life of a job: flush, compaction, manual compaction, drop of tables, ingestion.
+//
+//   admitted   its parts are picked under the database mutex, by whoever makes the Job
+//   running    LOG and listeners know of it; each part does its work and writes its files
+//   committed  one manifest record takes the edits of all parts; or failed: no edit is applied
+//   reported   statistics, LOG and listeners know the result; files that it replaced are deleted
+//
+// A kind of job is a class below Job. It says what the work is and what to report.
+//
+// Thread safety: one thread runs a job. The database mutex is held in the methods marked [mutex] alone.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/jobs/commit.h"
+#include "db/read/snapshot_list.h"
+#include "db/report/event_log.h"
+#include "db/report/job_listener.h"
+#include "db/space/space_reclaimer.h"
+#include "db/write/write_stalls.h"
+#include "rocksdb/listener.h"
+
+namespace compassdb {
+
+// What the end of a job calls for.
+class JobHost {
+ public:
+  virtual ~JobHost() = default;
+  // For SstFileManager: the job's new files.
+  virtual void TrackFiles(const JobReport& report) = 0;
+  virtual void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) = 0;
+  // [mutex] Before the listeners of a flush, which may wait for the next one.
+  virtual void StartQueued() = 0;
+};
+
+// What jobs work with. All of it outlives them.
+struct JobEnvironment {
+  rocksdb::DB* db;  // for listeners
+  const DbConfig& config;
+  const Listeners& listeners;
+  const EventLog& event_log;
+  Mutex* mu;         // the database mutex
+  CondVar* changed;  // signalled when a job has changed something
+  CommitQueue* commits;
+  WriteStalls* stalls;
+  SnapshotList* snapshots;
+  std::atomic<int>* next_job_id;
+  const std::atomic<bool>* shutting_down;
+  SpaceReclaimer* space;  // deletes what the job replaced
+  JobHost* host;
+};
+
+// One family's part of a job.
+struct JobPart {
+  std::shared_ptr<ColumnFamily> family;
+  std::unique_ptr<CompactionTask> task;  // busy until it is released; null: the kind works without one
+  CommitItem item;
+  JobReport report;
+  JobContext context;
+  std::unique_ptr<JobListener> listener;
+};
+
+class Job {
+ public:
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  // Running, then committed or failed; a failure that concerns the database is its background error.
+  Status Execute();
+  // Reported. `s`: what Execute returned.
+  void Finish(const Status& s);
+  Status Run() {
+    const Status s = Execute();
+    Finish(s);
+    return s;
+  }
+
+ protected:
+  Job(const JobEnvironment& env, JobListener::Kind kind) : env_(env), kind_(kind) {}
+  // Before Execute. The parts of a job have one id.
+  JobPart* AddPart(std::shared_ptr<ColumnFamily> family, std::unique_ptr<CompactionTask> task);
+
+  // --- Running ---
+  virtual void Start() {}
+  // Writes the part's files. On success part->item.edit is what is to be committed.
+  virtual Status Work(JobPart* part) = 0;
+  // All parts are written.
+  virtual Status BeforeCommit() { return Status::OK(); }
+
+  // --- Commit [mutex] ---
+  // False: nothing is to be committed, which is no error.
+  virtual bool WantsCommit() { return true; }
+  virtual void AddItems(std::vector<CommitItem>* /*items*/) {}
+  // The commit failed: it may be on disk all the same.
+  virtual void CommitFailed() {}
+  virtual void PartCommitted(JobPart* /*part*/) {}
+  virtual void PartFailed(JobPart* /*part*/) {}
+  virtual void Committed() {}
+
+  // --- Report ---
+  // The reason of a background error, by what failed.
+  virtual rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const = 0;
+  virtual bool IsBackgroundError(const Status& s) const = 0;
+  virtual void Report(const Status& s) = 0;
+  // What else of the part pins files.
+  virtual void LetGo(JobPart* /*part*/) {}
+
+  Status RunTask(JobPart* part, const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel);
+  void Log(const JobPart& part, const std::string& line) const;
+  rocksdb::Statistics* statistics() const { return env_.config.options.statistics.get(); }
+
+  const JobEnvironment& env_;
+  std::vector<JobPart> parts_;
+
+ private:
+  Status WritePart(JobPart* part);
+  Status Commit(Status s);
+
+  const JobListener::Kind kind_;
+  bool commit_failed_ = false;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flush: sealed memtables of one family, or of several in one commit, go into their stores.
+// The logs that held them are not needed afterwards.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "db/jobs/error_handler.h"
+#include "db/jobs/job.h"
+#include "db/write/wal_set.h"
+
+namespace compassdb {
+
+class MemTableFlush final : public Job {
+ public:
+  struct Deps {
+    const ColumnFamilySet& families;
+    WalSet* wals;
+    ErrorHandler* errors;
+    const std::atomic<bool>& unlogged_data;  // memtables may hold what no log has
+  };
+  MemTableFlush(const JobEnvironment& env, const Deps& deps) : Job(env, JobListener::Kind::kFlush), deps_(deps) {}
+
+  // [mutex] The family's memtables that wait; `all`: also those that would better go with a later flush.
+  void AddFamily(const std::shared_ptr<ColumnFamily>& family, bool all, uint32_t threads);
+  bool empty() const { return parts_.empty(); }
+  // [mutex] After Run: who waits for the listeners need wait no longer, nor for this to let go of a dropped family.
+  void Announce();
+  // Whether Run failed for itself: not because a family was dropped or the database is closed.
+  bool failed() const { return failed_; }
+
+ private:
+  struct Memory {
+    FlushRequest request;
+    rocksdb::FlushReason reason;
+    uint64_t flushed_until = 0;  // the family's flushed_count with this flush
+  };
+  Memory& MemoryOf(const JobPart* part) { return memory_[static_cast<size_t>(part - parts_.data())]; }
+
+  void Start() override;
+  Status Work(JobPart* part) override;
+  Status BeforeCommit() override;
+  void PartCommitted(JobPart* part) override;
+  void PartFailed(JobPart* part) override;
+  void Committed() override;
+  rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override;
+  bool IsBackgroundError(const Status& s) const override;
+  void Report(const Status& s) override;
+  void LetGo(JobPart* part) override;
+
+  Status WriteMemTables(JobPart* part);
+  // FlushRequest::commit_ahead and hurry.
+  Status CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionEdit edit, bool* logged);
+  bool CutShort(ColumnFamily* family, double done, uint64_t rest_bytes);
+  void Count(JobPart* part);
+
+  const Deps deps_;
+  std::vector<Memory> memory_;  // as parts_
+  bool log_failed_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs whose work the store has picked as a CompactionTask: compactions, automatic and manual, and drops of tables.
+#pragma once
+
+#include "db/jobs/job.h"
+
+namespace compassdb {
+
+class TableCompaction final : public Job {
+ public:
+  // `cancel` ends it early, with Incomplete or ShutdownInProgress. `family` counts it among its running compactions.
+  TableCompaction(const JobEnvironment& env, std::shared_ptr<ColumnFamily> family, std::unique_ptr<CompactionTask> task,
+                  bool manual, const std::atomic<bool>* cancel);
+  // After Run.
+  JobReport TakeReport() { return std::move(parts_.front().report); }
+  // Whether it failed for itself, not because it was called off.
+  static bool Failed(const Status& s) {
+    return !s.ok() && !s.IsShutdownInProgress() && !s.IsIncomplete() && !s.IsColumnFamilyDropped();
+  }
+
+ private:
+  void Start() override;
+  Status Work(JobPart* part) override;
+  rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override {
+    return commit_failed ? rocksdb::BackgroundErrorReason::kManifestWrite : rocksdb::BackgroundErrorReason::kCompaction;
+  }
+  bool IsBackgroundError(const Status& s) const override { return Failed(s); }
+  void Report(const Status& s) override;
+
+  const bool manual_;
+  const std::atomic<bool>* const cancel_;
+};
+
+// What the tables named of separated values is written, so there may be a new file.
+class TableDrop final : public Job {
+ public:
+  TableDrop(const JobEnvironment& env, std::shared_ptr<ColumnFamily> family, std::unique_ptr<CompactionTask> task);
+
+ private:
+  Status Work(JobPart* part) override { return RunTask(part, {}, env_.shutting_down); }
+  rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override {
+    return commit_failed ? rocksdb::BackgroundErrorReason::kManifestWrite : rocksdb::BackgroundErrorReason::kCompaction;
+  }
+  bool IsBackgroundError(const Status& s) const override { return !s.IsColumnFamilyDropped(); }
+  void Report(const Status& s) override;
+
+  const std::string what_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast writers may go while flushes and compactions are behind: the state of all families decides
+// (family/stall_controller.h), and writers wait by it.
+//
+// Thread safety: methods marked [mutex] are called with the database mutex held, the others without it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "db/open/db_config.h"
+#include "db/report/listeners.h"
+#include "family/column_family.h"
+#include "family/stall_controller.h"
+#include "rocksdb/listener.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class WriteStalls {
+ public:
+  // `changed` is signalled when writers may go on. All must outlive it.
+  WriteStalls(const DbConfig& config, const Listeners& listeners, const ColumnFamilySet& families, Mutex* mu,
+              CondVar* changed);
+
+  // [mutex] Looks at all families. After whatever changes their memtables, levels or triggers.
+  void Update();
+  // Calls the listeners for the changes that Update found.
+  void NotifyListeners();
+
+  // Writes are slowed or stopped. May be old by the time it returns.
+  bool stalled() const { return stalled_.load(std::memory_order_acquire); }
+  StallState state() const { return controller_.state(); }  // [mutex]
+  const StallController& controller() const { return controller_; }  // its state with the mutex
+  void SetMaxRate(uint64_t rate) { controller_.SetMaxRate(rate); }  // [mutex]
+  // [mutex] How long a write of `bytes` has to pause, which is charged with them.
+  uint64_t PauseMicros(uint64_t bytes);
+  // [mutex] Whether it need not pause at all; only then is it charged.
+  bool Passes(uint64_t bytes);
+
+  // A write with WriteOptions::low_pri waits here before it joins the queue, where it would hold up others;
+  // Incomplete where it does not wait (no_slowdown). Ends early at `shutting_down`.
+  Status DelayLowPriority(const rocksdb::WriteOptions& options, uint64_t bytes, const std::atomic<bool>& shutting_down);
+
+ private:
+  void UpdateFamily(ColumnFamily* family, const StallDecision& decision, const StallTriggers& triggers,
+                    const StallInputs& inputs);
+  uint64_t NowMicros() const { return config_.clock->NowNanos() / 1000; }
+
+  const DbConfig& config_;
+  const Listeners& listeners_;
+  const ColumnFamilySet& families_;
+  Mutex* const mu_;
+  CondVar* const changed_;
+  StallController controller_;                          // mutex
+  DelayBucket delays_, low_priority_delays_;            // mutex
+  std::vector<rocksdb::WriteStallInfo> changes_;        // mutex; listeners are not notified of them yet
+  std::atomic<bool> stalled_{false};
+  std::atomic<bool> compaction_behind_{false};  // low priority writes are slowed
+};
+
+}  // namespace compassdb
