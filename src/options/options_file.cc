@@ -165,6 +165,8 @@ class SectionReader {
                 std::vector<NamedFamilyOptions>* families)
       : config_(config), file_(file), db_(db), families_(families) {}
 
+  void RefuseUnknown() { config_.ignore_unknown_options = false; }
+
   Status Read(const Section& section) {
     Status s;
     if (section.title == "Version") return s;  // ParseOptionsFile has read it
@@ -212,7 +214,7 @@ class SectionReader {
     return nullptr;
   }
 
-  const ConfigOptions& config_;
+  ConfigOptions config_;
   const std::string& file_;
   rocksdb::DBOptions* const db_;
   std::vector<NamedFamilyOptions>* const families_;
@@ -250,7 +252,7 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   Status s = SplitSections(name, text, &sections);
   *db = rocksdb::DBOptions();
   families->clear();
-  // [Version] may stand anywhere. Only a file of a newer minor version may have options that are not known.
+  // [Version] may stand anywhere.
   std::array<uint64_t, 3> version{}, ours{};
   ParseVersion(kLevel, &ours);
   bool has_version = false;
@@ -259,9 +261,13 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
     s = has_version ? ErrorAt(name, section.line, "a second [Version]") : ReadVersion(name, section, &version);
     has_version = true;
   }
-  if (std::pair(version[0], version[1]) <= std::pair(ours[0], ours[1])) config.ignore_unknown_options = false;
+  // As in RocksDB, behind a [Version] that is no newer than ours there is no option that is not known.
+  const bool newer = std::pair(version[0], version[1]) > std::pair(ours[0], ours[1]);
   SectionReader reader(config, name, db, families);
-  for (size_t i = 0; s.ok() && i < sections.size(); ++i) s = reader.Read(sections[i]);
+  for (size_t i = 0; s.ok() && i < sections.size(); ++i) {
+    if (sections[i].title == "Version" && !newer) reader.RefuseUnknown();
+    s = reader.Read(sections[i]);
+  }
   return s.ok() ? reader.Finish() : s;
 }
 

@@ -126,13 +126,17 @@ TEST(OptionsFile, OfOtherVersions) {
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(table->read_amp_bytes_per_bit, 0u);
   EXPECT_EQ(table->filter_policy, nullptr);
-  // Only a file of a newer minor version may have what is unknown.
+  // A file of a newer minor version may have what is unknown.
   const std::string unknown = "\n[DBOptions]\n  of_the_future=1\n  create_if_missing=perhaps\n  max_open_files=9\n[CFOptions \"default\"]\n";
   EXPECT_TRUE(parse("[Version]\nrocksdb_version=9.1.0" + unknown, true, &db, &families).ok());
   EXPECT_EQ(db.max_open_files, 9);
   EXPECT_FALSE(db.create_if_missing);
   EXPECT_TRUE(parse("[Version]\nrocksdb_version=9.1.0" + unknown, false, &db, &families).IsInvalidArgument());
   EXPECT_TRUE(parse("[Version]\nrocksdb_version=7.8.9" + unknown, true, &db, &families).IsInvalidArgument());
+  // What stands before [Version], or in a file without it, is of any version.
+  EXPECT_TRUE(parse(unknown, true, &db, &families).ok());
+  EXPECT_TRUE(parse(unknown, false, &db, &families).IsInvalidArgument());
+  EXPECT_TRUE(parse(unknown + "[Version]\nrocksdb_version=7.8.9\n", true, &db, &families).ok());
 }
 
 TEST(OptionsFile, KeepsTheLastTwo) {
