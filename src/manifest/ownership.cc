@@ -82,18 +82,57 @@ Status Ownership::Refuse(const std::string& dir, const char* option, const Owner
       "--wal-dir), or move the files in " + dir + " away; if they are of this very state, delete " + OwnerFileName(dir));
 }
 
+// Both are real paths.
+bool Ownership::IsUsedBy(const std::string& home, const std::string& path) const {
+  Places there;
+  const bool current = fs_->FileExists(CurrentFileName(home)).ok();
+  const Status s = ReadPlaces(fs_, home, &there);
+  if (!s.ok() && !IsMissing(s)) return current;
+  if (!s.ok()) {
+    // All its files are in its own directory, or it was last opened by an earlier release.
+    std::string id, other_id;
+    if (!current || !HoldsFiles(path)) return false;
+    return !ReadFileToString(fs_, IdentityFileName(db_dir_), &id).ok() ||
+           !ReadFileToString(fs_, IdentityFileName(home), &other_id).ok() || id == other_id;
+  }
+  std::vector<std::string> dirs{WalArchiveName(home), JoinPath(home, "lost")};
+  if (!there.wal_dir.empty()) dirs.push_back(there.wal_dir);
+  for (const TablePlace& place : there.tables) dirs.push_back(place.dir);
+  return std::any_of(dirs.begin(), dirs.end(), [&](const std::string& dir) {
+    std::string real;
+    return fs_->GetRealPath(dir, &real).ok() && real != home && IsWithin(path, real);
+  });
+}
+
+Status Ownership::CheckAbove(const std::string& dir, const char* option) const {
+  std::string path;
+  if (Status s = fs_->GetRealPath(dir, &path); !s.ok()) return s;
+  if (fs_->FileExists(CurrentFileName(path)).ok() || fs_->FileExists(PlacesFileName(path)).ok()) {
+    return Status::InvalidArgument(std::string(option) + " " + dir + " is the directory of a database of its own",
+                                   "not that of " + db_dir_);
+  }
+  for (std::string home = path; home != "/" && home != ".";) {
+    home = ParentOf(home);
+    if (IsHere(home)) break;
+    if (!IsUsedBy(home, path)) continue;
+    return Status::InvalidArgument(std::string(option) + " " + dir + " is a directory of the database in " + home +
+                                       ", not of the one in " + db_dir_,
+                                   "a copy of a database needs directories of its own: give others in the options "
+                                   "(compassdb: --wal-dir)");
+  }
+  return Status::OK();
+}
+
 Status Ownership::Check(const std::string& dir, const char* option) const {
   if (!IsOutside(dir)) return Status::OK();
   Owner owner;
   Status error;
   switch (Ask(dir, &owner, &error)) {
     case Answer::kOwn:
-    case Answer::kFree:
       return Status::OK();
+    case Answer::kFree:
     case Answer::kUnmarked:
-      if (!fs_->FileExists(CurrentFileName(dir)).ok()) return Status::OK();
-      return Status::InvalidArgument(std::string(option) + " " + dir + " is the directory of a database of its own",
-                                     "not that of " + db_dir_);
+      return CheckAbove(dir, option);
     case Answer::kForeign:
       break;
   }

@@ -12,7 +12,8 @@
 //   other    any                          refused, if there are logs or tables; else free
 //   no OWNER                              free; logs and tables in it must show that they are the database's
 //
-// Directories inside of the database's own need no OWNER: a copy has copies of them.
+// Directories inside of the database's own need no OWNER: a copy has copies of them. Another database that names them is
+// refused, because PLACES above them has them.
 //
 // Thread safety: one thread; for Claim the database's lock is held.
 #pragma once
@@ -61,6 +62,9 @@ class Ownership {
   bool IsHere(const std::string& dir) const;
   bool HoldsFiles(const std::string& dir) const;
   Status Refuse(const std::string& dir, const char* option, const Owner& owner) const;
+  // Of a directory outside, that it is not inside of another database and used by that.
+  Status CheckAbove(const std::string& dir, const char* option) const;
+  bool IsUsedBy(const std::string& home, const std::string& path) const;
   // Of a directory without OWNER.
   Status CheckUnmarked(const std::string& dir, const Claims& claims, bool logs) const;
   Status Mark(const std::string& dir, const std::string& db_id);

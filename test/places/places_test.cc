@@ -217,6 +217,61 @@ void TryCopies(const std::string& root) {
   }
 }
 
+// Every entry that is given directories of another database.
+void ExpectRefused(const rocksdb::Options& options, const std::string& dir, const std::string& root, const std::string& named) {
+  const auto check = [&](const char* entry, const Status& s) {
+    Check(s.IsInvalidArgument() && s.ToString().find(named) != std::string::npos, std::string(entry) + ": " + s.ToString());
+  };
+  Status s;
+  Open(options, dir, &s);
+  check("Open", s);
+  rocksdb::DB* reader = nullptr;
+  check("OpenForReadOnly", rocksdb::DB::OpenForReadOnly(options, dir, &reader));
+  check("OpenAsSecondary", rocksdb::DB::OpenAsSecondary(options, dir, root + "/secondary", &reader));
+  check("RepairDB", rocksdb::RepairDB(dir, options));
+  check("DestroyDB", rocksdb::DestroyDB(dir, options));
+}
+
+// Directories inside of a database go along with a copy of it. The copy has no business in the original's.
+void TryInside(const std::string& root) {
+  for (const Layout& layout : {Layout{"wal_dir inside", true, false, false}, Layout{"db_paths inside", false, true, false},
+                               Layout{"cf_paths inside", false, false, true}}) {
+    trial = layout.name;
+    Place place(root + "/" + std::to_string(rand())), copied = place;
+    place.logs = place.db + "/w";
+    place.tables = place.db + "/t";
+    copied.db = place.root + "/copy";
+    copied.logs = copied.db + "/w";
+    copied.tables = copied.db + "/t";
+    fs::create_directories(place.root);
+    const rocksdb::Options options = OptionsOf(layout, place);
+    Make(options, place.db);
+    fs::copy(place.db, copied.db, fs::copy_options::recursive);
+    const std::string original = Snapshot(place.db), named = layout.logs ? place.logs : place.tables;
+    ExpectRefused(options, copied.db, place.root, named);
+    Make(OptionsOf({"", false, false, false}, place), place.root + "/other");
+    ExpectRefused(options, place.root + "/other", place.root, named);
+    if (layout.logs) {
+      for (const char* command : {"verify", "put k v", "repair"}) {
+        const Outcome done = Run("--db " + copied.db + " --wal-dir " + place.logs + " " + command);
+        Check(done.code != 0 && done.text.find(place.logs) != std::string::npos, command + done.text);
+      }
+      rocksdb::BackupEngine* engine = nullptr;
+      Status s = rocksdb::BackupEngine::Open(rocksdb::Env::Default(), rocksdb::BackupEngineOptions(place.root + "/b"), &engine);
+      std::unique_ptr<rocksdb::DB> db = Open(OptionsOf(layout, copied), copied.db, &s);
+      if (s.ok()) s = engine->CreateNewBackup(db.get());
+      Check(s.ok(), "backup: " + s.ToString());
+      db.reset();
+      s = engine->RestoreDBFromLatestBackup(copied.db, place.logs);
+      Check(s.IsInvalidArgument(), "restore: " + s.ToString());
+      delete engine;
+    }
+    Check(Snapshot(place.db) == original, "the original was changed");
+    ExpectAll(OptionsOf(layout, copied), copied.db, kFlushed + kLogged, "the copy in its own place");
+    ExpectAll(options, place.db, kFlushed + kLogged, "the original");
+  }
+}
+
 // A database may be moved, with and without its other directories, and be put back as it was.
 void TryMoves(const std::string& root) {
   for (const Layout& layout : {Layout{"wal_dir", true, false, false}, Layout{"db_paths", false, true, false}}) {
@@ -484,6 +539,7 @@ int main(int argc, char** argv) {
   TempDir dir("places");
   srand(1);
   TryCopies(dir.path() + "/copies");
+  TryInside(dir.path() + "/inside");
   TryMoves(dir.path() + "/moves");
   TryOtherPlaces(dir.path() + "/others");
   TryTables(dir.path() + "/tables");
