@@ -30,6 +30,11 @@ bool Ownership::IsHere(const std::string& dir) const {
   return fs_->GetFileId(dir, &a).ok() && fs_->GetFileId(db_dir_, &b).ok() && a == b;
 }
 
+bool Ownership::IsSame(const std::string& a, const std::string& b) const {
+  std::string real_a, real_b;
+  return fs_->GetRealPath(a, &real_a).ok() && fs_->GetRealPath(b, &real_b).ok() && real_a == real_b;
+}
+
 bool Ownership::IsOutside(const std::string& dir) const {
   std::string path, home;
   return !fs_->GetRealPath(dir, &path).ok() || !fs_->GetRealPath(db_dir_, &home).ok() ||
@@ -139,6 +144,17 @@ Status Ownership::Check(const std::string& dir, const char* option) const {
   return error.ok() ? Refuse(dir, option, owner) : error;
 }
 
+Status Ownership::CheckMounted(const std::string& dir, const char* option) const {
+  bool recorded = !places_.wal_dir.empty() && IsSame(places_.wal_dir, dir);
+  for (const TablePlace& place : places_.tables) recorded = recorded || IsSame(place.dir, dir);
+  Owner owner;
+  // OWNER is there before PLACES names its directory.
+  if (!recorded || !IsOutside(dir) || !IsMissing(ReadOwner(fs_, dir, &owner)) || HoldsFiles(dir)) return Status::OK();
+  return Status::InvalidArgument(std::string(option) + " " + dir + ", recorded as a directory of the database in " + db_dir_ +
+                                     ", is " + (fs_->FileExists(dir).ok() ? "empty" : "not there"),
+                                 "is it mounted? If it is lost, delete " + PlacesFileName(db_dir_));
+}
+
 bool Ownership::IsOwn(const std::string& dir) const {
   if (!IsOutside(dir)) return true;
   Owner owner;
@@ -179,6 +195,7 @@ Status Ownership::Mark(const std::string& dir, const std::string& db_id) {
 }
 
 Status Ownership::Claim(Claims claims) {
+  db_id_ = claims.db_id;
   Places& next = claims.places;
   next.first_number = std::max(next.first_number, places_.first_number);
   std::vector<std::pair<std::string, bool>> outside;  // and whether it has the logs
@@ -191,6 +208,7 @@ Status Ownership::Claim(Claims claims) {
   add(next.wal_dir, true);
   for (const TablePlace& place : next.tables) add(place.dir, false);
   if (!has_places_ && next.wal_dir.empty() && next.tables.empty() && next.first_number == 0) return Status::OK();
+  std::vector<std::string> unmarked;
   bool renew = true;  // not while some directory still has the previous token
   for (const auto& [dir, logs] : outside) {
     std::unique_ptr<FileLock> lock;
@@ -204,13 +222,18 @@ Status Ownership::Claim(Claims claims) {
     if (s.ok()) s = Check(dir, logs ? "wal_dir" : "path");
     if (!s.ok()) return s;
     marked_.push_back(dir);
+    if (answer != Answer::kOwn) unmarked.push_back(dir);
   }
   next.previous_token = renew ? places_.token : places_.previous_token;
   next.token = renew ? NewPlaceToken() : places_.token;
+  if (places_.token.empty()) places_.token = next.token;
+  // An empty directory that PLACES names, without OWNER, is taken for one that is not mounted.
+  for (const std::string& dir : unmarked) {
+    if (Status s = Mark(dir, db_id_); !s.ok()) return s;
+  }
   if (Status s = WritePlaces(fs_, db_dir_, next); !s.ok()) return s;
   places_ = next;
   has_places_ = true;
-  db_id_ = claims.db_id;
   for (const auto& [dir, logs] : outside) {
     if (Status s = Mark(dir, db_id_); !s.ok()) return s;
   }
@@ -227,14 +250,15 @@ Status Ownership::AddTables(const std::string& family, const std::string& dir, u
     if (Status s = fs_->LockFile(LockFileName(dir), &lock); !s.ok()) return s;
     if (Status s = Check(dir, "cf_paths"); !s.ok()) return s;
     if (HoldsFiles(dir)) return Status::InvalidArgument("cf_paths " + dir, "holds files of another database");
+    if (places_.token.empty()) places_.token = next.token;
+    if (Status s = Mark(dir, db_id_); !s.ok()) return s;
     locks_.push_back(std::move(lock));
+    marked_.push_back(dir);
   }
   if (Status s = WritePlaces(fs_, db_dir_, next); !s.ok()) return s;
   places_ = next;
   has_places_ = true;
-  if (!mark) return Status::OK();
-  marked_.push_back(dir);
-  return Mark(dir, db_id_);
+  return Status::OK();
 }
 
 }  // namespace compassdb

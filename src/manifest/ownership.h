@@ -38,6 +38,8 @@ class Ownership {
 
   // InvalidArgument, with advice, if the directory belongs to another database. Changes nothing.
   Status Check(const std::string& dir, const char* option) const;
+  // InvalidArgument if the directory was recorded, and there is nothing of the database: its disk is not mounted, say.
+  Status CheckMounted(const std::string& dir, const char* option) const;
 
   // The expected files of a directory without OWNER.
   struct Claims {
@@ -60,6 +62,7 @@ class Ownership {
   enum class Answer { kOwn, kFree, kUnmarked, kForeign };
   Answer Ask(const std::string& dir, Owner* owner, Status* error) const;
   bool IsHere(const std::string& dir) const;
+  bool IsSame(const std::string& a, const std::string& b) const;
   bool HoldsFiles(const std::string& dir) const;
   Status Refuse(const std::string& dir, const char* option, const Owner& owner) const;
   // Of a directory outside, that it is not inside of another database and used by that.

@@ -272,6 +272,43 @@ void TryInside(const std::string& root) {
   }
 }
 
+// The disk of a recorded directory is not mounted: it is absent, or an empty directory.
+void TryUnmounted(const std::string& root) {
+  for (const Layout& layout : {Layout{"wal_dir", true, false, false}, Layout{"db_paths", false, true, false},
+                               Layout{"cf_paths", false, false, true}}) {
+    for (const bool empty : {false, true}) {
+      trial = std::string(layout.name) + (empty ? " is empty" : " is absent");
+      const Place place(root + "/" + std::to_string(rand()));
+      fs::create_directories(place.root);
+      const rocksdb::Options options = OptionsOf(layout, place);
+      Make(options, place.db);
+      const std::string& disk = layout.logs ? place.logs : place.tables;
+      fs::rename(disk, disk + ".away");
+      if (empty) fs::create_directory(disk);
+      const std::string before = Snapshot(place.db);
+      const auto check = [&](const std::string& entry, const Status& s) {
+        Check(s.IsInvalidArgument() && s.ToString().find("mounted") != std::string::npos, entry + ": " + s.ToString());
+      };
+      Status s;
+      Open(options, place.db, &s);
+      check("Open", s);
+      rocksdb::DB* reader = nullptr;
+      check("OpenForReadOnly", rocksdb::DB::OpenForReadOnly(options, place.db, &reader));
+      check("OpenAsSecondary", rocksdb::DB::OpenAsSecondary(options, place.db, place.root + "/secondary", &reader));
+      s = rocksdb::RepairDB(place.db, options);
+      Check(!s.ok() && s.ToString().find(disk) != std::string::npos, "RepairDB: " + s.ToString());
+      for (const char* command : {"put k v", "get key100001", "verify", "repair"}) {
+        const Outcome done = Run("--db " + place.db + " " + command);
+        Check(done.code != 0 && done.text.find(disk) != std::string::npos, command + done.text);
+      }
+      Check(Snapshot(place.db) == before && fs::exists(disk) == empty, "something was changed");
+      fs::remove_all(disk);
+      fs::rename(disk + ".away", disk);
+      ExpectAll(options, place.db, kFlushed + kLogged, "with the disk");
+    }
+  }
+}
+
 // A database may be moved, with and without its other directories, and be put back as it was.
 void TryMoves(const std::string& root) {
   for (const Layout& layout : {Layout{"wal_dir", true, false, false}, Layout{"db_paths", false, true, false}}) {
@@ -540,6 +577,7 @@ int main(int argc, char** argv) {
   srand(1);
   TryCopies(dir.path() + "/copies");
   TryInside(dir.path() + "/inside");
+  TryUnmounted(dir.path() + "/unmounted");
   TryMoves(dir.path() + "/moves");
   TryOtherPlaces(dir.path() + "/others");
   TryTables(dir.path() + "/tables");

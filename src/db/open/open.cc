@@ -200,12 +200,14 @@ std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
   return dirs;
 }
 
-Status DbOpener::CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables) {
+Status DbOpener::CheckOwnership(const std::string& wal_dir, bool is_new) {
   Status s = ownership_->Load();
-  if (s.ok() && wal_dir != request_.name) s = ownership_->Check(wal_dir, "wal_dir");
-  for (const std::string& dir : tables) {
-    if (s.ok() && dir != request_.name) s = ownership_->Check(dir, "path");
-  }
+  const auto check = [&](const std::string& dir, const char* option) {
+    if (s.ok() && dir != request_.name) s = ownership_->Check(dir, option);
+    if (s.ok() && !is_new) s = ownership_->CheckMounted(dir, option);
+  };
+  check(wal_dir, "wal_dir");
+  for (const std::string& dir : table_dirs_) check(dir, "path");
   return s;
 }
 
@@ -441,12 +443,12 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (is_new) {
     if (s = CheckMayCreate(config); !s.ok()) return s;
   }
-  const std::vector<std::string> tables = TableDirsOf(config);
+  table_dirs_ = TableDirsOf(config);
   ownership_ = std::make_unique<Ownership>(fs, request_.name);
-  if (s = CheckOwnership(config.wal_dir, tables); !s.ok()) return s;
+  if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (!request_.read_only) {
-    std::set<std::string> dirs(tables.begin(), tables.end());
+    std::set<std::string> dirs(table_dirs_.begin(), table_dirs_.end());
     dirs.insert(config.wal_dir);
     if (is_new) {
       if (s = NoteNewDatabase(config, dirs); !s.ok()) return s;
@@ -456,7 +458,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
     if (new_database_) new_database_->SetLocked();
-    if (s = CheckOwnership(config.wal_dir, tables); !s.ok()) return s;  // the last owner may have ended meanwhile
+    if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;  // the last owner may have ended meanwhile
   }
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
@@ -484,12 +486,12 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only, std::move(ownership_));
   db_->lock_ = std::move(lock);
   if (links == nullptr) {
-    for (const std::string& dir : tables) db_->files_->dirs()->Add(dir);
+    for (const std::string& dir : table_dirs_) db_->files_->dirs()->Add(dir);
   }
   if (!request_.secondary_path.empty()) {
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
-    db_->secondary_ = std::make_unique<Secondary>(db_.get(), tables, std::move(links), std::move(names));
+    db_->secondary_ = std::make_unique<Secondary>(db_.get(), table_dirs_, std::move(links), std::move(names));
     db_->live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
     db_->reader_.Follow(db_->secondary_.get());
     db_->family_factory_.FollowPrimary();

@@ -59,7 +59,7 @@ class DbOpener {
   Status CheckMayCreate(const DbConfig& config) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
   // Of another database's directories nothing is read, let alone deleted.
-  Status CheckOwnership(const std::string& wal_dir, const std::vector<std::string>& tables);
+  Status CheckOwnership(const std::string& wal_dir, bool is_new);
   // The directories are this database's from here on. `state` is null of a new one.
   Status ClaimDirs(const RecoveredState* state, uint64_t first_number);
   // Logs that must be replayed, in a directory that is not wal_dir.
@@ -111,6 +111,7 @@ class DbOpener {
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
   std::optional<NewDatabase> new_database_;  // while one is made
+  std::vector<std::string> table_dirs_;
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
   std::unique_ptr<Ownership> ownership_;  // until there is a database

@@ -107,8 +107,10 @@ Status Repairer::CheckOwnership() {
   places_damage_ = s.IsCorruption() ? s : Status::OK();
   if (s.IsCorruption()) s = Status::OK();
   if (s.ok()) s = ownership.Check(config_.wal_dir, "wal_dir");
+  if (s.ok()) s = ownership.CheckMounted(config_.wal_dir, "wal_dir");
   for (const std::string& dir : Dirs()) {
     if (s.ok()) s = ownership.Check(dir, "path");
+    if (s.ok()) s = ownership.CheckMounted(dir, "path");
   }
   std::set<std::string> known;
   std::string real;
@@ -124,6 +126,7 @@ Status Repairer::CheckOwnership() {
       return Status::PathNotFound(place.dir, "holds tables of the database in " + name_ + " and is not there: repair would give them up; if it is lost, delete " +
                                                  PlacesFileName(name_));
     }
+    if (s.ok()) s = ownership.CheckMounted(place.dir, "path");
     if (s.ok()) s = fs_->GetRealPath(place.dir, &real);
     if (s.ok() && known.insert(real).second) recorded_dirs_.push_back(place.dir);
   }
