@@ -266,10 +266,13 @@ Status DestroyDB(const std::string& name, const Options& options,
   std::string id;
   if (s.ok()) compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
   if (!s.ok()) return s;
-  // CURRENT first, durably: what is left of a destruction that fails is no database.
-  note(DestroyFilesIn(fs, name, {FileType::kCurrent}));
-  if (result.ok()) note(fs->SyncDir(name));
-  if (!result.ok()) return result;
+  // CURRENT first, durably: what is left of a destruction that fails is no database. Without IDENTITY directories that
+  // are gone by then do not count as missing.
+  for (const FileType type : {FileType::kCurrent, FileType::kIdentity}) {
+    note(DestroyFilesIn(fs, name, {type}));
+    if (result.ok()) note(fs->SyncDir(name));
+    if (!result.ok()) return result;
+  }
   for (const std::string& dir : wal_dirs) {
     const bool own = ownership.IsOwn(dir);
     const auto spare = [&](FileType type, uint64_t number) {

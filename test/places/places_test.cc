@@ -309,6 +309,43 @@ void TryUnmounted(const std::string& root) {
   }
 }
 
+// Without CURRENT, manifest and mirror, PLACES still says where the rest is.
+void TryLostState(const std::string& root) {
+  for (const bool inside : {false, true}) {
+    trial = std::string("state lost, directories ") + (inside ? "inside" : "outside");
+    Place place(root + "/" + std::to_string(rand()));
+    fs::create_directories(place.root);
+    if (inside) {
+      place.logs = place.db + "/w";
+      place.tables = place.db + "/t";
+    }
+    const rocksdb::Options options = OptionsOf({"", true, true, false}, place);
+    Make(options, place.db);
+    std::vector<fs::path> gone;
+    for (const auto& entry : fs::directory_iterator(place.db)) {
+      const std::string name = entry.path().filename();
+      if (name == "CURRENT" || name.starts_with("MANIFEST") || name.starts_with("MIRROR")) gone.push_back(entry.path());
+    }
+    for (const fs::path& path : gone) fs::remove(path);
+    const std::string tables = Snapshot(place.tables), logs = Snapshot(place.logs), places = Snapshot(place.db + "/PLACES");
+    for (const char* command : {"verify", "get key100001", "put k v"}) {
+      const Outcome done = Run("--db " + place.db + " " + command);
+      Check(done.code != 0 && done.text.find("RepairDB") != std::string::npos, command + done.text);
+    }
+    rocksdb::Options plain;
+    plain.create_if_missing = true;
+    for (const rocksdb::Options& given : {options, plain}) {
+      Status s;
+      Open(given, place.db, &s);
+      Check(s.IsCorruption() && s.ToString().find("RepairDB") != std::string::npos, "Open: " + s.ToString());
+    }
+    Check(Snapshot(place.tables) == tables && Snapshot(place.logs) == logs && Snapshot(place.db + "/PLACES") == places, "files were changed");
+    const Outcome repair = Run("--db " + place.db + " repair");
+    Check(repair.code == 0, repair.text);
+    ExpectAll(options, place.db, kFlushed + kLogged, "repaired");
+  }
+}
+
 // A database may be moved, with and without its other directories, and be put back as it was.
 void TryMoves(const std::string& root) {
   for (const Layout& layout : {Layout{"wal_dir", true, false, false}, Layout{"db_paths", false, true, false}}) {
@@ -578,6 +615,7 @@ int main(int argc, char** argv) {
   TryCopies(dir.path() + "/copies");
   TryInside(dir.path() + "/inside");
   TryUnmounted(dir.path() + "/unmounted");
+  TryLostState(dir.path() + "/lost");
   TryMoves(dir.path() + "/moves");
   TryOtherPlaces(dir.path() + "/others");
   TryTables(dir.path() + "/tables");

@@ -48,7 +48,7 @@ int OrderOf(const std::string& name) {
 
 // As RocksDB and CompassDB call their files.
 bool IsOfDatabase(const std::string& name) {
-  for (const char* start : {"CURRENT", "LOCK", "LOG", "MANIFEST", "MIRROR", "OPTIONS", "IDENTITY", "SYNCED", "UNFINISHED", "archive"}) {
+  for (const char* start : {"CURRENT", "LOCK", "LOG", "MANIFEST", "MIRROR", "OPTIONS", "IDENTITY", "PLACES", "SYNCED", "UNFINISHED", "archive"}) {
     if (name.compare(0, std::strlen(start), start) == 0) return true;
   }
   return !name.empty() && name[0] >= '0' && name[0] <= '9';

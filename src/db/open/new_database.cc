@@ -23,7 +23,7 @@ Status NewDatabase::Note(const std::string& dir) {
 }
 
 void NewDatabase::Undo() const {
-  // CURRENT first: what is left of a removal that fails is no database.
+  // CURRENT and PLACES first: what is left of a removal that fails is no database.
   for (const bool current : {true, false}) {
     for (const auto& [dir, before] : names_) {
       std::vector<std::string> names;
@@ -35,7 +35,7 @@ void NewDatabase::Undo() const {
         FileType type = FileType::kTemp;
         const bool parsed = ParseFileName(name, &number, &type);
         if (before.count(name) != 0 || !(parsed || made)) continue;
-        if ((parsed && type == FileType::kCurrent) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+        if ((parsed && (type == FileType::kCurrent || type == FileType::kPlaces)) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
       }
     }
   }

@@ -134,26 +134,44 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
 Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others) {
   if (Status s = CheckNotForeign(fs, dir); !s.ok()) return s;
   Ownership ownership(fs, dir);
-  if (Status s = ownership.Load(); !s.ok() && !s.IsCorruption()) return s;
-  std::set<std::string> dirs = others;
-  const Places& places = ownership.places();
-  if (!places.wal_dir.empty()) dirs.insert(places.wal_dir);
-  for (const TablePlace& place : places.tables) dirs.insert(place.dir);
-  std::erase_if(dirs, [&](const std::string& other) { return !ownership.Check(other, "path").ok(); });
+  Status s = ownership.Load();
+  if (!s.ok() && !s.IsCorruption()) return s;
+  std::set<std::string> dirs;
+  if (s.ok()) {
+    if (s = RecordedDirs(fs, ownership, dir, &dirs); !s.ok()) return s;
+  }
+  for (const std::string& other : others) {
+    if (ownership.Check(other, "path").ok()) dirs.insert(other);
+  }
   dirs.insert(dir);
   for (const std::string& any : dirs) {
     // A manifest may be RocksDB's, but a mirror is ours.
     std::string own;
-    if (Status s = FindOwnFile(fs, any, &own); !s.ok()) return s;
+    if (s = FindOwnFile(fs, any, &own); !s.ok()) return s;
     if (!own.empty()) return LostCurrent(fs, dir, JoinPath(any, own));
   }
   for (const std::string& any : dirs) {
     std::vector<uint64_t> logs;
-    Status s = ListWals(fs, any, 0, &logs);
+    s = ListWals(fs, any, 0, &logs);
     if (!s.ok() && !IsMissing(s)) return s;
     for (const uint64_t log : logs) {
       if (s = CheckLogIsEmpty(fs, dir, any, log, /*manifest_is_there=*/false); !s.ok()) return s;
     }
+  }
+  return Status::OK();
+}
+
+Status DbOpener::RecordedDirs(FileSystem* fs, const Ownership& ownership, const std::string& dir, std::set<std::string>* dirs) {
+  std::set<std::string> recorded;
+  const Places& places = ownership.places();
+  if (!places.wal_dir.empty()) recorded.insert(places.wal_dir);
+  for (const TablePlace& place : places.tables) recorded.insert(place.dir);
+  // Without an id nothing was ever written in them, or DestroyDB did not come to its end.
+  const bool was_one = fs->FileExists(IdentityFileName(dir)).ok();
+  for (const std::string& other : recorded) {
+    Status s = was_one ? ownership.CheckMounted(other, "path") : Status::OK();
+    if (!s.ok()) return s;
+    if (ownership.IsOwn(other) && fs->FileExists(other).ok()) dirs->insert(other);
   }
   return Status::OK();
 }
@@ -585,7 +603,12 @@ Status DbOpener::CheckNothingIsThere() {
   uint64_t number = 0;
   FileType type;
   std::vector<std::string> names;
-  for (const std::string& dir : db_->files_->dirs()->All()) {
+  std::set<std::string> dirs;
+  if (Status s = RecordedDirs(fs, *db_->ownership_, request_.name, &dirs); !s.ok()) return s;
+  std::set<std::string> log_dirs = dirs;
+  log_dirs.insert(db_->config_.wal_dir);
+  dirs.insert(table_dirs_.begin(), table_dirs_.end());
+  for (const std::string& dir : dirs) {
     if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
     for (const std::string& name : names) {
       if (IsRocksDBTableName(name)) {
@@ -604,10 +627,12 @@ Status DbOpener::CheckNothingIsThere() {
       }
     }
   }
-  if (Status s = fs->GetChildren(db_->config_.wal_dir, &names); !s.ok()) return s;
-  for (const std::string& name : names) {
-    if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
-    if (Status s = CheckLogIsEmpty(fs, request_.name, db_->config_.wal_dir, number, manifest_is_there); !s.ok()) return s;
+  for (const std::string& dir : log_dirs) {
+    if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
+    for (const std::string& name : names) {
+      if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
+      if (Status s = CheckLogIsEmpty(fs, request_.name, dir, number, manifest_is_there); !s.ok()) return s;
+    }
   }
   return Status::OK();
 }

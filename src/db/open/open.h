@@ -55,6 +55,8 @@ class DbOpener {
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   Status OpenInfoLog(DbConfig* config);
   static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others);
+  // The recorded directories of a database without CURRENT: those that are its own. An error if they are not mounted.
+  static Status RecordedDirs(FileSystem* fs, const Ownership& ownership, const std::string& dir, std::set<std::string>* dirs);
   // Of a database that is not there.
   Status CheckMayCreate(const DbConfig& config) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
