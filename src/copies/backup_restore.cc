@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restoring a backup. The directory is marked as unfinished before anything in it changes, until the end. CURRENT is
 // deleted first and comes last.
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "copies/backup_engine_impl.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "format/file_names.h"
+#include "manifest/foreign_directory.h"
+#include "manifest/own_file.h"
 #include "manifest/ownership.h"
 #include "manifest/unfinished.h"
 #include "util/parallel.h"
@@ -15,71 +19,101 @@
 namespace compassdb {
 namespace {
 
-// Deletes the files of a database in `dir`, if there is such a directory.
-Status EmptyDir(FileSystem* fs, const std::string& dir, bool keep_logs) {
+// The directories that a restore replaces, and what in them is the database's that is there.
+struct OldDatabase {
+  bool exists = false;
+  FileSigns files, logs;     // in its directory, and in that of the logs
+  std::vector<std::string> other_dirs;  // besides that of the new logs
+  bool keeps_files = false;  // of others, with numbers below first_number
+};
+
+// Deletes the files in `dir` that are the database's, if there is such a directory.
+Status EmptyDir(FileSystem* fs, const std::string& dir, const FileSigns& signs, const std::function<bool(FileType)>& wanted) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
   if (IsMissing(s)) return Status::OK();
   for (const std::string& name : names) {
     if (!s.ok()) break;
-    if (name == kUnfinishedFileName) continue;
     uint64_t number = 0;
-    FileType type = FileType::kTemp;
-    if (!ParseFileName(name, &number, &type) && !IsRocksDBTableName(name)) continue;
-    if (type == FileType::kLock || (keep_logs && type == FileType::kWal)) continue;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) || !wanted(type) || IsOfOthers(fs, dir, name, signs)) continue;
     Status deleted = fs->DeleteFile(JoinPath(dir, name));
     if (!IsMissing(deleted)) s = deleted;
   }
   return s;
 }
 
-// Logs in a directory that nothing says the owner of: those of the database in `db_dir`, by its id.
-Status CheckLogs(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
-  std::string id, log_id;
-  std::vector<uint64_t> logs;
-  ReadFileToString(fs, IdentityFileName(db_dir), &id).PermitUncheckedError();
-  Status s = ListWals(fs, wal_dir, 0, &logs);
-  if (IsMissing(s)) return Status::OK();
-  for (const uint64_t number : logs) {
-    if (s.ok()) s = IdOfLog(fs, wal_dir, number, &log_id);
-    if (!s.ok() || log_id.empty() || log_id == id) continue;
-    s = Status::InvalidArgument(WalFileName(wal_dir, number), "belongs to the database " + log_id + ", not to the one in " + db_dir);
+// Files of others stay. Those that the restored database would take for its own are an error.
+Status CheckForOthers(FileSystem* fs, const std::string& dir, const FileSigns& signs, bool keep_logs,
+                      const std::vector<BackupFile>& files, OldDatabase* old) {
+  std::vector<std::string> names;
+  Status s = fs->GetChildren(dir, &names);
+  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
+  uint64_t number = 0, smallest = UINT64_MAX;
+  FileType type;
+  std::set<std::string> restored;
+  for (const BackupFile& file : files) {
+    if (!ParseFileName(file.name, &number, &type)) continue;
+    if (number > 0 && type != FileType::kInfoLog) smallest = std::min(smallest, number);
+    restored.insert(file.name);
   }
-  return s;
+  const bool may_be_own = old->exists || signs.must_show;
+  for (const std::string& name : names) {
+    if (!ParseFileName(name, &number, &type) || type == FileType::kLock || (keep_logs && type == FileType::kWal)) continue;
+    if (may_be_own && !IsOfOthers(fs, dir, name, signs)) continue;
+    const bool below = number > 0 && number < signs.first_number && signs.first_number <= smallest;
+    old->keeps_files = old->keeps_files || below;
+    if (!below && (type == FileType::kWal || restored.count(name) != 0)) {
+      return Status::InvalidArgument(JoinPath(dir, name), "is not of a database in this place, and is in the way: move it elsewhere");
+    }
+  }
+  return Status::OK();
 }
 
-// The database that makes way may have files elsewhere, which go with it; files of others stay, and are an error.
-Status ClearOtherDirs(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
+// The database that makes way may have files elsewhere, which go with it; files of others stay. Changes nothing.
+Status FindOldDatabase(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir, const std::vector<BackupFile>& files,
+                      bool keep_logs, OldDatabase* old) {
   Ownership ownership(fs, db_dir);
-  Status s = ownership.Load();
+  std::string foreign;
+  Status s = IsDatabaseDir(fs, db_dir, &old->exists);
+  if (s.ok() && !old->exists) s = FindForeignFile(fs, db_dir, &foreign);
+  if (s.ok() && !foreign.empty()) {
+    return Status::InvalidArgument(db_dir, "has " + foreign + ": restore to another directory, or delete that database first");
+  }
+  if (s.ok() && !fs->FileExists(CurrentFileName(db_dir)).ok()) s = ownership.CheckHome();
+  if (s.ok()) s = ownership.Load();
   if (s.IsCorruption()) s = Status::OK();  // it makes way, and what it named stays where it is
   if (s.ok()) s = ownership.Check(wal_dir, "wal_dir");
-  if (s.ok() && ownership.IsOutside(wal_dir) && !ownership.IsOwn(wal_dir)) s = CheckLogs(fs, db_dir, wal_dir);
-  for (const TablePlace& place : ownership.places().tables) {
-    if (!s.ok() || !ownership.IsOutside(place.dir) || !ownership.IsOwn(place.dir)) continue;
-    std::vector<std::string> names;
-    if (!fs->GetChildren(place.dir, &names).ok()) continue;
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      FileType type;
-      if (!ParseFileName(name, &number, &type)) continue;
-      if (type != FileType::kPieceFile && type != FileType::kPageFile && type != FileType::kOwner) continue;
-      if (s = fs->DeleteFile(JoinPath(place.dir, name)); !s.ok()) break;
-    }
+  if (!s.ok()) return s;
+  old->files.first_number = old->logs.first_number = ownership.places().first_number;
+  old->logs.must_show = !ownership.IsOwn(wal_dir);
+  std::string id;
+  if (old->logs.must_show && ReadFileToString(fs, IdentityFileName(db_dir), &id).ok()) old->logs.log_ids.insert(id);
+  s = CheckForOthers(fs, db_dir, old->files, keep_logs, files, old);
+  if (s.ok()) s = CheckForOthers(fs, wal_dir, old->logs, keep_logs, files, old);
+  std::vector<std::string> dirs;
+  for (const TablePlace& place : ownership.places().tables) dirs.push_back(place.dir);
+  if (!keep_logs && !ownership.places().wal_dir.empty()) dirs.push_back(ownership.places().wal_dir);
+  std::string logs, real;
+  if (s.ok()) s = fs->GetRealPath(wal_dir, &logs);
+  for (const std::string& dir : dirs) {
+    if (!ownership.IsOutside(dir) || !ownership.IsOwn(dir) || !fs->GetRealPath(dir, &real).ok() || real == logs) continue;
+    old->other_dirs.push_back(dir);
   }
   return s;
 }
 
 // With logs in a directory of their own, the database says so, and the directory says whose they are.
-Status RecordWalDir(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir) {
+Status RecordWalDir(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir, const OldDatabase& old) {
   Ownership ownership(fs, db_dir);
   std::string logs, home;
   Status s = fs->GetRealPath(wal_dir, &logs);
   if (s.ok()) s = fs->GetRealPath(db_dir, &home);
-  if (!s.ok() || logs == home) return s;
+  if (!s.ok() || (logs == home && !old.keeps_files)) return s;
   Places places;
   places.token = NewPlaceToken();
-  places.wal_dir = wal_dir;
+  if (logs != home) places.wal_dir = wal_dir;
+  if (old.keeps_files) places.first_number = old.files.first_number;
   s = WritePlaces(fs, db_dir, places);
   return s.ok() && ownership.IsOutside(wal_dir) ? WriteOwner(fs, wal_dir, {"", home, places.token}) : s;
 }
@@ -136,7 +170,8 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   if (s.ok()) s = CreateDirDurably(db_fs_.get(), wal_dir);
   std::unique_ptr<FileLock> lock;  // the database must not be open
   if (s.ok()) s = db_fs_->LockFile(LockFileName(db_dir), &lock);
-  if (s.ok()) s = ClearOtherDirs(db_fs_.get(), db_dir, wal_dir);
+  OldDatabase old;
+  if (s.ok()) s = FindOldDatabase(db_fs_.get(), db_dir, wal_dir, backup->meta.files, options.keep_log_files, &old);
   if (s.ok()) {
     s = MarkUnfinished(db_fs_.get(), db_dir, "restore of backup " + std::to_string(id) + " of " + options_.backup_dir);
   }
@@ -144,12 +179,26 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   s = db_fs_->DeleteFile(CurrentFileName(db_dir));
   if (IsMissing(s)) s = Status::OK();
   if (s.ok()) s = db_fs_->SyncDir(db_dir);
-  if (s.ok() && !options.keep_log_files) s = EmptyDir(db_fs_.get(), wal_dir, false);
-  if (s.ok() && !options.keep_log_files) {
-    s = EmptyDir(db_fs_.get(), JoinPath(wal_dir, "archive"), false);
+  const auto of_logs = [](FileType type) { return type == FileType::kWal || type == FileType::kSyncedMark; };
+  for (const std::string& dir : old.other_dirs) {
+    if (s.ok()) {
+      s = EmptyDir(db_fs_.get(), dir, old.files, [&](FileType type) {
+        return type == FileType::kPieceFile || type == FileType::kPageFile || (of_logs(type) && !options.keep_log_files);
+      });
+    }
+    // Last: without it the next attempt would not know the other files.
+    if (s.ok()) s = EmptyDir(db_fs_.get(), dir, old.files, [](FileType type) { return type == FileType::kOwner; });
   }
+  if (s.ok() && !options.keep_log_files) s = EmptyDir(db_fs_.get(), wal_dir, old.logs, of_logs);
+  if (s.ok() && !options.keep_log_files) s = EmptyDir(db_fs_.get(), WalArchiveName(wal_dir), old.logs, of_logs);
   if (s.ok() && options.keep_log_files) s = MoveArchivedLogs(db_fs_.get(), wal_dir);
-  if (s.ok()) s = EmptyDir(db_fs_.get(), db_dir, options.keep_log_files);
+  if (s.ok() && old.exists) {
+    s = EmptyDir(db_fs_.get(), db_dir, old.files, [&](FileType type) {
+      return type != FileType::kLock && !(options.keep_log_files && type == FileType::kWal);
+    });
+  }
+  // Before there are logs: they are known again if this does not come to its end.
+  if (s.ok()) s = RecordWalDir(db_fs_.get(), db_dir, wal_dir, old);
   if (!s.ok()) return s;
 
   CopyControl control;
@@ -180,7 +229,6 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
   s = RunInParallel(tasks, options_.max_background_operations, nullptr);
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(wal_dir);
-  if (s.ok()) s = RecordWalDir(db_fs_.get(), db_dir, wal_dir);
   if (s.ok()) s = db_fs_->RenameFile(current, CurrentFileName(db_dir));
   if (s.ok() && options_.sync) s = db_fs_->SyncDir(db_dir);
   if (s.ok()) s = UnmarkUnfinished(db_fs_.get(), db_dir);

@@ -605,6 +605,34 @@ TEST_F(BackupTest, AnUnfinishedRestoreIsRefusedByName) {
   EXPECT_TRUE(fs_->FileExists("/restored").IsNotFound());
 }
 
+TEST_F(BackupTest, AnUnfinishedRestoreWithLogsElsewhereIsRunAgain) {
+  Fill(0, 100, "a");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  Fill(100, 100, "b");
+  Backup();
+  const std::string then = Scan();
+  const rocksdb::Options options = options_;
+  options_.wal_dir = "/restored_wal";
+  const auto restore = [&] { return engine_->RestoreDBFromBackup(1, "/restored", "/restored_wal"); };
+  for (const bool opened : {true, false}) {
+    for (const FaultOp op : {FaultOp::kCreate, FaultOp::kSync, FaultOp::kRename, FaultOp::kDelete}) {
+      for (uint64_t n = 1;; ++n) {
+        IOStatus s = restore();
+        ASSERT_TRUE(s.ok()) << FaultOpName(op) << " " << n << ": " << s.ToString();
+        if (opened) {
+          EXPECT_SAME(ScanAt("/restored"), then);
+        }
+        fs_->FailNth(op, n, "/restored", Status::IOError("injected"));
+        s = restore();
+        fs_->ClearFaults();
+        if (s.ok()) break;
+      }
+    }
+  }
+  EXPECT_SAME(ScanAt("/restored"), then);
+  options_ = options;
+}
+
 TEST_F(BackupTest, EveryNaming) {
   using Options = BackupEngineOptions;
   Fill(0, 100, "a");

@@ -13,6 +13,7 @@
 #include "env/missing.h"
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
+#include "manifest/own_file.h"
 #include "manifest/unfinished.h"
 #include "rocksdb/write_batch.h"
 #include "services/trash_bin.h"
@@ -59,7 +60,7 @@ Status OpenMany(const DBOptions& options, const std::string& name,
 // Deletes our files in a directory, those that `spare` (if any) says false of.
 Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
                       const std::set<compassdb::FileType>& types,
-                      const std::function<bool(compassdb::FileType, uint64_t)>& spare = nullptr) {
+                      const std::function<bool(const std::string& name, compassdb::FileType, uint64_t)>& spare = nullptr) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
   if (!s.ok()) return compassdb::IsMissing(s) ? Status::OK() : s;
@@ -67,10 +68,12 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
   for (const std::string& name : names) {
     uint64_t number = 0;
     compassdb::FileType type;
-    if (compassdb::IsTrashName(name)) {
-      if (types.count(compassdb::FileType::kPieceFile) == 0) continue;
-    } else if (!compassdb::ParseFileName(name, &number, &type) || types.count(type) == 0 ||
-               (spare != nullptr && spare(type, number))) {
+    const bool trash = compassdb::IsTrashName(name);
+    if (trash && types.count(compassdb::FileType::kPieceFile) == 0) continue;
+    // Trash has another name behind its own.
+    const std::string named = trash ? name.substr(0, name.size() - (sizeof(compassdb::kTrashSuffix) - 1)) : name;
+    if (!compassdb::ParseFileName(named, &number, &type) || (!trash && types.count(type) == 0) ||
+        (spare != nullptr && spare(named, type, number))) {
       continue;
     }
     s = fs->DeleteFile(compassdb::JoinPath(dir, name));
@@ -102,9 +105,38 @@ void LeaveDir(compassdb::FileSystem* fs, const std::string& dir, bool own) {
   fs->DeleteDir(dir).PermitUncheckedError();  // it may not be empty
 }
 
-Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir) {
+// Those that the options name, besides the database's own.
+Status DirsOf(compassdb::FileSystem* fs, const std::string& name, const Options& options,
+              const std::vector<ColumnFamilyDescriptor>& families, std::set<std::string>* wal_dirs,
+              std::set<std::string>* table_dirs) {
+  bool own_logs = true;
+  Status s = options.wal_dir.empty() ? Status::OK() : compassdb::IsWalDirOwn(fs, name, options.wal_dir, &own_logs);
+  if (!own_logs) wal_dirs->insert(options.wal_dir);
+  for (const DbPath& path : options.db_paths) table_dirs->insert(path.path);
+  for (const DbPath& path : options.cf_paths) table_dirs->insert(path.path);
+  for (const ColumnFamilyDescriptor& family : families) {
+    for (const DbPath& path : family.options.cf_paths) table_dirs->insert(path.path);
+  }
+  table_dirs->erase(name);
+  return s;
+}
+
+Status CheckDirs(const compassdb::Ownership& ownership, const std::set<std::string>& wal_dirs, const std::set<std::string>& table_dirs) {
+  Status s;
+  for (const std::string& dir : wal_dirs) {
+    if (s.ok()) s = ownership.Check(dir, "wal_dir");
+  }
+  for (const std::string& dir : table_dirs) {
+    if (s.ok()) s = ownership.Check(dir, "path");
+  }
+  return s;
+}
+
+Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir, const compassdb::FileSigns& signs) {
   const std::string archive = compassdb::WalArchiveName(wal_dir);
-  Status s = DestroyFilesIn(fs, archive, {compassdb::FileType::kWal});
+  Status s = DestroyFilesIn(fs, archive, {compassdb::FileType::kWal}, [&](const std::string& name, compassdb::FileType, uint64_t) {
+    return compassdb::IsOfOthers(fs, archive, name, signs);
+  });
   fs->DeleteDir(archive).PermitUncheckedError();  // it may not be there, or not be empty
   return s;
 }
@@ -231,41 +263,44 @@ Status DestroyDB(const std::string& name, const Options& options,
   s = compassdb::Manifest::ReadCurrent(fs, name, &manifest);
   // Somebody else's database is not ours to destroy; a damaged one of ours is.
   if (s.IsInvalidArgument() || s.IsNotSupported()) return s;
-  std::unique_ptr<compassdb::FileLock> lock;
-  if (s = fs->LockFile(compassdb::LockFileName(name), &lock); !s.ok()) return s;
-  Status result;
-  const auto note = [&result](const Status& status) {
-    if (result.ok()) result = status;
-  };
-  bool own_logs = true;
-  if (!options.wal_dir.empty()) s = compassdb::IsWalDirOwn(fs, name, options.wal_dir, &own_logs);
-  // The directories that the options name, and those that the database has recorded.
   compassdb::Ownership ownership(fs, name);
-  if (s.ok()) s = ownership.Load();
-  std::set<std::string> wal_dirs, table_dirs;
-  if (!own_logs) wal_dirs.insert(options.wal_dir);
-  for (const DbPath& path : options.db_paths) table_dirs.insert(path.path);
-  for (const DbPath& path : options.cf_paths) table_dirs.insert(path.path);
-  for (const ColumnFamilyDescriptor& family : families) {
-    for (const DbPath& path : family.options.cf_paths) table_dirs.insert(path.path);
+  if (s.IsNotFound()) {
+    if (s = ownership.CheckHome(); !s.ok()) return s;
   }
+  // The directories that the options name, and those that the database has recorded.
+  std::set<std::string> wal_dirs, table_dirs;
+  bool is_database = false;
+  s = DirsOf(fs, name, options, families, &wal_dirs, &table_dirs);
+  if (s.ok()) s = compassdb::IsDatabaseDir(fs, name, &is_database);
+  if (!is_database) {
+    if (s.ok()) s = CheckDirs(ownership, wal_dirs, table_dirs);
+    if (s.ok()) fs->DeleteDir(name).PermitUncheckedError();  // it may not be empty: what is there is not ours
+    return s;
+  }
+  std::unique_ptr<compassdb::FileLock> lock;
+  if (s.ok()) s = fs->LockFile(compassdb::LockFileName(name), &lock);
+  if (s.ok()) s = ownership.Load();
   const std::string& recorded = ownership.places().wal_dir;
   if (!recorded.empty() && ownership.IsOwn(recorded)) wal_dirs.insert(recorded);
   for (const compassdb::TablePlace& place : ownership.places().tables) {
     if (ownership.IsOwn(place.dir)) table_dirs.insert(place.dir);
   }
   table_dirs.erase(name);
-  for (const std::string& dir : wal_dirs) {
-    if (s.ok()) s = ownership.Check(dir, "wal_dir");
-  }
-  for (const std::string& dir : table_dirs) {
-    if (s.ok()) s = ownership.Check(dir, "path");
-  }
+  if (s.ok()) s = CheckDirs(ownership, wal_dirs, table_dirs);
+  if (!s.ok()) return s;
+  Status result;
+  const auto note = [&result](const Status& status) {
+    if (result.ok()) result = status;
+  };
   // In a directory that no OWNER is in, the id of a log and the manifest's tables say what is this database's.
   std::set<uint64_t> live;
-  std::string id;
-  if (s.ok()) compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
-  if (!s.ok()) return s;
+  std::string id, identity;
+  compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
+  compassdb::ReadFileToString(fs, compassdb::IdentityFileName(name), &identity).PermitUncheckedError();
+  compassdb::FileSigns signs{ownership.places().first_number, {}};
+  for (const std::string& known : {id, identity}) {
+    if (!known.empty()) signs.log_ids.insert(known);
+  }
   // CURRENT first, durably: what is left of a destruction that fails is no database. Without IDENTITY directories that
   // are gone by then do not count as missing.
   for (const FileType type : {FileType::kCurrent, FileType::kIdentity}) {
@@ -273,32 +308,33 @@ Status DestroyDB(const std::string& name, const Options& options,
     if (result.ok()) note(fs->SyncDir(name));
     if (!result.ok()) return result;
   }
+  const auto spare_in = [&](const std::string& dir) {
+    return [&](const std::string& file, FileType, uint64_t) { return compassdb::IsOfOthers(fs, dir, file, signs); };
+  };
   for (const std::string& dir : wal_dirs) {
     const bool own = ownership.IsOwn(dir);
-    const auto spare = [&](FileType type, uint64_t number) {
-      std::string log_id;
-      return !own && type == FileType::kWal && compassdb::IdOfLog(fs, dir, number, &log_id).ok() && !log_id.empty() &&
-             log_id != id;
-    };
-    if (own) note(DestroyArchive(fs, dir));
-    note(DestroyFilesIn(fs, dir, {FileType::kWal, FileType::kSyncedMark}, spare));
+    if (own) note(DestroyArchive(fs, dir, signs));
+    signs.must_show = !own;
+    note(DestroyFilesIn(fs, dir, {FileType::kWal, FileType::kSyncedMark}, spare_in(dir)));
+    signs.must_show = false;
     LeaveDir(fs, dir, own);
   }
   for (const std::string& dir : table_dirs) {
     const bool own = ownership.IsOwn(dir);
-    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile},
-                        [&](FileType, uint64_t number) { return !own && live.count(number) == 0; }));
+    note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile}, [&](const std::string& file, FileType, uint64_t number) {
+      return own ? compassdb::IsOfOthers(fs, dir, file, signs) : live.count(number) == 0;
+    }));
     LeaveDir(fs, dir, own);
   }
   if (!options.db_log_dir.empty()) {
     note(DestroyInfoLogs(fs, name, options.db_log_dir));
   }
-  note(DestroyArchive(fs, name));
+  note(DestroyArchive(fs, name, signs));
   note(DestroyFilesIn(fs, name,
                       {FileType::kWal, FileType::kSyncedMark, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
-                       FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions,
-                       FileType::kIdentity, FileType::kPlaces,
-                       FileType::kTemp}));
+                       FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions, FileType::kTemp},
+                      spare_in(name)));
+  note(DestroyFilesIn(fs, name, {FileType::kPlaces}));
   if (result.ok()) note(compassdb::UnmarkUnfinished(fs, name));
   lock.reset();
   note(DestroyFilesIn(fs, name, {FileType::kLock}));

@@ -144,6 +144,23 @@ Status Ownership::Check(const std::string& dir, const char* option) const {
   return error.ok() ? Refuse(dir, option, owner) : error;
 }
 
+Status Ownership::CheckHome() const {
+  Owner owner;
+  Places there;
+  Status s = ReadOwner(fs_, db_dir_, &owner);
+  if (s.ok() && !IsHere(owner.directory) && ReadPlaces(fs_, owner.directory, &there).ok() &&
+      (there.token == owner.token || there.previous_token == owner.token)) {
+    return Status::InvalidArgument(db_dir_, "is a directory of the database in " + owner.directory);
+  }
+  std::string path;
+  if (s = fs_->GetRealPath(db_dir_, &path); !s.ok()) return s;
+  for (std::string home = path; home != "/" && home != ".";) {
+    home = ParentOf(home);
+    if (IsUsedBy(home, path)) return Status::InvalidArgument(db_dir_, "is a directory of the database in " + home);
+  }
+  return Status::OK();
+}
+
 Status Ownership::CheckMounted(const std::string& dir, const char* option) const {
   bool recorded = !places_.wal_dir.empty() && IsSame(places_.wal_dir, dir);
   for (const TablePlace& place : places_.tables) recorded = recorded || IsSame(place.dir, dir);

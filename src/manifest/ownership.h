@@ -38,6 +38,8 @@ class Ownership {
 
   // InvalidArgument, with advice, if the directory belongs to another database. Changes nothing.
   Status Check(const std::string& dir, const char* option) const;
+  // The same of the database's directory, which has no CURRENT.
+  Status CheckHome() const;
   // InvalidArgument if the directory was recorded, and there is nothing of the database: its disk is not mounted, say.
   Status CheckMounted(const std::string& dir, const char* option) const;
 

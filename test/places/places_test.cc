@@ -346,6 +346,102 @@ void TryLostState(const std::string& root) {
   }
 }
 
+// One record, as RocksDB writes it.
+const std::string kRocksDBLog("\347\132\115\000\021\000\001\001\000\000\000\000\000\000\000\001\000\000\000\001\001\153\001\166", 24);
+
+void Write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+// DestroyDB and a restore delete the files of one database.
+void TryFilesOfOthers(const std::string& root) {
+  const Place place(root + "/files_of_others");
+  const Layout outside{"", true, false, false}, plain{"", false, false, false};
+  const std::string log = place.logs + "/000004.log";
+  const auto start = [&](const char* what) {
+    trial = what;
+    fs::remove_all(place.root);
+    fs::create_directories(place.logs);
+    Write(log, kRocksDBLog);
+  };
+  const auto backup = [&](const rocksdb::Options& options, const std::string& dir, rocksdb::BackupEngine** engine) {
+    Status s;
+    std::unique_ptr<rocksdb::DB> db = Open(options, dir, &s);
+    if (s.ok()) s = rocksdb::BackupEngine::Open(rocksdb::Env::Default(), rocksdb::BackupEngineOptions(place.root + "/backups"), engine);
+    if (s.ok()) s = (*engine)->CreateNewBackup(db.get());
+    Check(s.ok(), "backup: " + s.ToString());
+  };
+  Status s;
+  rocksdb::BackupEngine* engine = nullptr;
+
+  start("DestroyDB of a database without wal_dir");
+  Make(OptionsOf(plain, place), place.db);
+  s = rocksdb::DestroyDB(place.db, OptionsOf(outside, place));
+  Check(Snapshot(log) == kRocksDBLog, "the log is gone: " + s.ToString());
+
+  start("DestroyDB of a database that found the log there");
+  Make(OptionsOf(outside, place), place.db);
+  s = rocksdb::DestroyDB(place.db, OptionsOf(outside, place));
+  Check(s.ok() && Snapshot(log) == kRocksDBLog, "the log is gone: " + s.ToString());
+  Check(!fs::exists(place.db) && fs::file_size(log) > 0 && !fs::exists(place.logs + "/OWNER"), "files are left");
+
+  start("restore");
+  Make(OptionsOf(outside, place), place.db);
+  backup(OptionsOf(outside, place), place.db, &engine);
+  s = engine->RestoreDBFromLatestBackup(place.db, place.logs);
+  Check(s.ok() && Snapshot(log) == kRocksDBLog, "over the database that found it there: " + s.ToString());
+  ExpectAll(OptionsOf(outside, place), place.db, kFlushed + kLogged, "restored");
+  Check(Snapshot(log) == kRocksDBLog, "the log is gone");
+
+  trial = "restore into a new database";
+  fs::create_directories(place.root + "/w2");
+  for (const std::string& text : {kRocksDBLog, std::string("theirs")}) {
+    Write(place.root + "/w2/000004.log", text);
+    s = engine->RestoreDBFromLatestBackup(place.root + "/db2", place.root + "/w2");
+    Check(s.IsInvalidArgument() && s.ToString().find("/w2/000004.log") != std::string::npos, s.ToString());
+    Check(Snapshot(place.root + "/w2/000004.log") == text, "the log is gone");
+  }
+
+  trial = "a directory of RocksDB's";
+  const std::string theirs = place.root + "/theirs";
+  fs::create_directories(theirs);
+  Write(theirs + "/CURRENT", "MANIFEST-000005\n");
+  for (const char* name : {"MANIFEST-000005", "000004.log"}) Write(theirs + "/" + name, kRocksDBLog);
+  for (const char* name : {"000007.sst", "LOG", "IDENTITY", "OPTIONS-000007"}) Write(theirs + "/" + name, "theirs");
+  for (const bool current : {true, false}) {
+    if (!current) fs::remove(theirs + "/CURRENT");
+    const std::string before = Snapshot(theirs);
+    s = engine->RestoreDBFromLatestBackup(theirs, theirs);
+    Check(s.IsInvalidArgument(), "restore: " + s.ToString());
+    rocksdb::DestroyDB(theirs, rocksdb::Options()).PermitUncheckedError();
+    fs::remove(theirs + "/LOCK");
+    Check(Snapshot(theirs) == before, "files were changed");
+  }
+
+  trial = "a directory with files of somebody";
+  const std::string somebody = place.root + "/somebody";
+  fs::create_directories(somebody);
+  for (const char* name : {"000044.ph", "LOG", "MANIFEST-000099", "000003.pages", "notes.txt"}) Write(somebody + "/" + name, "theirs");
+  const auto kept = [&] {
+    for (const char* name : {"000044.ph", "LOG", "MANIFEST-000099", "000003.pages", "notes.txt"}) {
+      Check(Snapshot(somebody + "/" + name) == "theirs", std::string(name) + " is gone");
+    }
+  };
+  s = rocksdb::DestroyDB(somebody, rocksdb::Options());
+  Check(s.ok(), "DestroyDB: " + s.ToString());
+  kept();
+  s = engine->RestoreDBFromLatestBackup(somebody, somebody);
+  Check(s.ok(), "restore: " + s.ToString());
+  kept();
+
+  trial = "the directory of another database's logs";
+  const std::string logs = Snapshot(place.logs);
+  s = rocksdb::DestroyDB(place.logs, rocksdb::Options());
+  Check(s.IsInvalidArgument() && s.ToString().find(place.db) != std::string::npos, "DestroyDB: " + s.ToString());
+  s = engine->RestoreDBFromLatestBackup(place.logs, place.logs);
+  Check(s.IsInvalidArgument() && s.ToString().find(place.db) != std::string::npos, "restore: " + s.ToString());
+  Check(Snapshot(place.logs) == logs, "logs were changed");
+  delete engine;
+}
+
 // A database may be moved, with and without its other directories, and be put back as it was.
 void TryMoves(const std::string& root) {
   for (const Layout& layout : {Layout{"wal_dir", true, false, false}, Layout{"db_paths", false, true, false}}) {
@@ -534,6 +630,12 @@ void TryRestore(const std::string& root) {
   const Outcome put = Run("--db " + place.db + " put key1 v");
   Check(put.code == 0, put.text);
   ExpectAll(options, place.db, kFlushed + kLogged + 1, "restored");
+  s = engine->RestoreDBFromLatestBackup(place.db, place.db);
+  Check(s.ok(), "with the logs in its own directory: " + s.ToString());
+  for (const auto& entry : fs::directory_iterator(place.logs)) Check(entry.path().extension() != ".log", entry.path().string() + " is left");
+  ExpectAll(OptionsOf({"", false, true, false}, place), place.db, kFlushed + kLogged, "restored again");
+  s = engine->RestoreDBFromLatestBackup(place.db, place.logs);
+  Check(s.ok(), "with the logs elsewhere again: " + s.ToString());
 
   trial = "restore with another database's wal_dir";
   const std::string logs = Snapshot(place.logs);
@@ -616,6 +718,7 @@ int main(int argc, char** argv) {
   TryInside(dir.path() + "/inside");
   TryUnmounted(dir.path() + "/unmounted");
   TryLostState(dir.path() + "/lost");
+  TryFilesOfOthers(dir.path());
   TryMoves(dir.path() + "/moves");
   TryOtherPlaces(dir.path() + "/others");
   TryTables(dir.path() + "/tables");

@@ -258,6 +258,7 @@ TEST_F(PathsTest, LeftoversGoAndTheirNumbersAreNotUsedAgain) {
     for (const auto& [number, bytes] : FilesIn("/a")) EXPECT_GT(number, 500u);
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    EXPECT_EQ(fs_->DeleteFile("/b/000500.ph").ok(), !existing) << "nor does DestroyDB delete others'";
   }
 }
 

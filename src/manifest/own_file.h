@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What DestroyDB and a restore delete: the files of one database, and no others that stand beside them.
+//
+// Thread safety: functions without state.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "env/file_system.h"
+
+namespace compassdb {
+
+// Whether something in `dir` shows that it is a database of this engine, or what is left of one.
+Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes);
+
+// How a database's files are known.
+struct FileSigns {
+  uint64_t first_number = 0;      // files with smaller numbers were there before it (PLACES)
+  std::set<std::string> log_ids;  // in the headers of its logs; empty: not known
+  bool must_show = false;         // the directory has no OWNER: a log is of others until its id shows whose it is
+};
+
+// A file in a directory of the database, under a name that it may have given, which is of somebody else: it was there
+// before, or is another engine's, or a log of another database. Of damaged files the name decides.
+bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name, const FileSigns& signs);
+
+}  // namespace compassdb
