@@ -172,6 +172,14 @@ Status Ownership::CheckMounted(const std::string& dir, const char* option) const
                                  "is it mounted? If it is lost, delete " + PlacesFileName(db_dir_));
 }
 
+Status Ownership::CheckLogsAreHere(const std::string& wal_dir) const {
+  const std::string& logs = places_.wal_dir;
+  if (logs.empty() || IsSame(logs, wal_dir) || IsOwn(logs)) return Status::OK();
+  return Status::InvalidArgument(
+      "the logs of the database in " + db_dir_ + " are in " + logs + ", which is not its own in this place, or not there",
+      "give wal_dir (compassdb: --wal-dir): the directory of the logs, or " + db_dir_ + " to open a copy without them");
+}
+
 bool Ownership::IsOwn(const std::string& dir) const {
   if (!IsOutside(dir)) return true;
   Owner owner;

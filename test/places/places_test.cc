@@ -309,6 +309,36 @@ void TryUnmounted(const std::string& root) {
   }
 }
 
+// A copy has no logs where the original's are. Whoever does not say wal_dir must not be shown a part of the records.
+void TryCopyWithoutLogs(const std::string& root) {
+  trial = "a copy without its logs";
+  const Place place(root + "/copy_without_logs");
+  fs::create_directories(place.root);
+  Make(OptionsOf({"", true, false, false}, place), place.db);
+  const std::string copy = place.root + "/copy";
+  fs::copy(place.db, copy, fs::copy_options::recursive);
+  rocksdb::Options options;
+  for (const bool there : {true, false}) {
+    if (!there) fs::rename(place.logs, place.logs + ".away");
+    const auto check = [&](const char* entry, const Status& s) {
+      Check(s.IsInvalidArgument() && s.ToString().find(place.logs) != std::string::npos, std::string(entry) + ": " + s.ToString());
+    };
+    Status s;
+    Open(options, copy, &s);
+    check("Open", s);
+    rocksdb::DB* reader = nullptr;
+    check("OpenForReadOnly", rocksdb::DB::OpenForReadOnly(options, copy, &reader));
+    check("OpenAsSecondary", rocksdb::DB::OpenAsSecondary(options, copy, place.root + "/secondary", &reader));
+    check("RepairDB", rocksdb::RepairDB(copy, options));
+  }
+  fs::rename(place.logs + ".away", place.logs);
+  options.wal_dir = copy;
+  Check(rocksdb::RepairDB(copy, options).ok(), "RepairDB with wal_dir");
+  ExpectAll(options, copy, kFlushed, "with wal_dir");
+  ExpectAll(rocksdb::Options(), copy, kFlushed, "from then on");
+  ExpectAll(OptionsOf({"", true, false, false}, place), place.db, kFlushed + kLogged, "the original");
+}
+
 // Without CURRENT, manifest and mirror, PLACES still says where the rest is.
 void TryLostState(const std::string& root) {
   for (const bool inside : {false, true}) {
@@ -717,6 +747,7 @@ int main(int argc, char** argv) {
   TryCopies(dir.path() + "/copies");
   TryInside(dir.path() + "/inside");
   TryUnmounted(dir.path() + "/unmounted");
+  TryCopyWithoutLogs(dir.path());
   TryLostState(dir.path() + "/lost");
   TryFilesOfOthers(dir.path());
   TryMoves(dir.path() + "/moves");
