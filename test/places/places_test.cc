@@ -339,6 +339,21 @@ void TryCopyWithoutLogs(const std::string& root) {
   ExpectAll(OptionsOf({"", true, false, false}, place), place.db, kFlushed + kLogged, "the original");
 }
 
+void TrySecondary(const std::string& root) {
+  trial = "a secondary without the directories";
+  const Place place(root + "/of_secondary");
+  fs::create_directories(place.root);
+  rocksdb::DB* reader = nullptr;
+  for (const bool logs : {true, false}) {
+    const std::string db = place.db + (logs ? "1" : "2");
+    Make(OptionsOf({"", logs, !logs, false}, place), db);
+    const Status s = rocksdb::DB::OpenAsSecondary(rocksdb::Options(), db, place.root + "/secondary", &reader);
+    Check(s.IsInvalidArgument() && s.ToString().find(logs ? place.logs : place.tables) != std::string::npos &&
+              s.ToString().find(logs ? "wal_dir" : "db_paths") != std::string::npos,
+          s.ToString());
+  }
+}
+
 // Without CURRENT, manifest and mirror, PLACES still says where the rest is.
 void TryLostState(const std::string& root) {
   for (const bool inside : {false, true}) {
@@ -748,6 +763,7 @@ int main(int argc, char** argv) {
   TryInside(dir.path() + "/inside");
   TryUnmounted(dir.path() + "/unmounted");
   TryCopyWithoutLogs(dir.path());
+  TrySecondary(dir.path());
   TryLostState(dir.path() + "/lost");
   TryFilesOfOthers(dir.path());
   TryMoves(dir.path() + "/moves");

@@ -294,7 +294,7 @@ Status DbOpener::ExplainMissing(const Status& error) const {
   FileSystem* const fs = db_->config_.fs;
   std::set<std::string> known;
   std::string unknown, real;
-  for (const std::string& dir : db_->files_->dirs()->All()) {
+  for (const std::string& dir : table_dirs_) {
     if (fs->GetRealPath(dir, &real).ok()) known.insert(real);
   }
   for (const TablePlace& place : db_->ownership_->places().tables) {

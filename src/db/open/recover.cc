@@ -133,11 +133,14 @@ Status DbOpener::RecoverExisting() {
 Status DbOpener::RecoverSecondary() {
   DBImpl* const db = db_.get();
   RecoveredState state;
-  if (Status s = db->secondary_->Open(&state); !s.ok()) return s;
+  Status s = db->secondary_->Open(&state);
+  if (IsMissing(s)) s = ExplainMissing(s);
+  if (s.ok()) s = CheckLogsElsewhere(state);
+  if (!s.ok()) return s;
   db->db_id_ = state.db_id;
   db->hash_seed_ = state.hash_seed;
   db->store_context_.hasher = KeyHasher(state.hash_seed);
-  if (Status s = BuildFamilies(state); !s.ok()) return s;
+  if (s = BuildFamilies(state); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(),
           "following " + request_.name + (db->secondary_->has_links()
                                               ? ", with links to its files"
