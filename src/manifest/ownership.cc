@@ -210,7 +210,8 @@ Status Ownership::CheckUnmarked(const std::string& dir, const Claims& claims, bo
     if (!claims.is_live_table(path)) stranger = path;
   }
   if (live || stranger.empty()) return Status::OK();
-  return Status::InvalidArgument(stranger, "is of another database than the one in " + db_dir_ + ", which has no table in " + dir);
+  return Status::InvalidArgument(stranger, "is not in the manifest of the database in " + db_dir_ +
+                                               ": it is of another one, or a repair gave it up; move it elsewhere");
 }
 
 Status Ownership::Mark(const std::string& dir, const std::string& db_id) {

@@ -715,6 +715,33 @@ void TryInfoLogs(const std::string& root) {
   Check(count("_info_a_LOG") == 0 && count("_info_b_LOG") == 2, "only those of the database are destroyed");
 }
 
+void TryRefusedOpenings(const std::string& root) {
+  const Place place(root + "/refused");
+  fs::create_directories(place.root);
+  Make(OptionsOf({"", true, false, false}, place), place.db);
+  trial = "an Open that fails makes no directories";
+  Place other(place.root + "/new");
+  other.logs += "/deep";
+  Status s;
+  Open(OptionsOf({"", true, true, false}, other), place.db, &s);
+  Check(s.IsInvalidArgument(), s.ToString());
+  Check(!fs::exists(other.root), "directories are left");
+
+  trial = "a new database where one was that was moved";
+  fs::rename(place.db, place.db + "_moved");
+  Open(OptionsOf({"", true, false, false}, place), place.db, &s);
+  Check(s.ToString().find("was moved") != std::string::npos, s.ToString());
+  ExpectAll(OptionsOf({"", true, false, false}, place), place.db + "_moved", kFlushed + kLogged, "moved");
+
+  trial = "somebody's IDENTITY";
+  fs::create_directories(place.db);
+  std::ofstream(place.db + "/IDENTITY") << "theirs";
+  const std::string before = Snapshot(place.db);
+  Open(OptionsOf({"", false, false, false}, place), place.db, &s);
+  Check(s.IsInvalidArgument() && s.ToString().find("IDENTITY") != std::string::npos, s.ToString());
+  Check(Snapshot(place.db) == before, "files were changed");
+}
+
 // In a new directory there may be anything.
 void TryForeignFiles(const std::string& root) {
   for (const char* name : {"7.log", "000007.log", "000005.ph", "000009.pages", "MANIFEST-000003", "MIRROR-000003", "OPTIONS-000004", "LOG",
@@ -771,6 +798,7 @@ int main(int argc, char** argv) {
   TryTables(dir.path() + "/tables");
   TryRestore(dir.path() + "/restore");
   TryInfoLogs(dir.path());
+  TryRefusedOpenings(dir.path());
   TryForeignFiles(dir.path());
   printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

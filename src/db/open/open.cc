@@ -114,20 +114,23 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
   SequenceNumber before = 0;
   if (!tables) s = CheckLogsAreAll(fs, dir, logs, &before);
+  Owner owner;
+  const bool moved = !fs->FileExists(IdentityFileName(dir)).ok() && ReadOwner(fs, ParentOf(path), &owner).ok();
+  const std::string advice = moved ? "; if the database was moved, open it where it is" : "";
   RecoveredState in_files;
   if (s.ok() && tables && !elsewhere) s = records.Find(&in_files);
   if (s.ok() && !elsewhere) s = FindDatabaseId(fs, dir, logs, records.Ids(), &in_files.db_id);
   if (!tables && s.ok()) {
     const std::string after = before == 0 ? "" : ", as far as it was written after sequence " + std::to_string(before);
     return Status::Corruption(CurrentFileName(dir),
-                              lost + "RepairDB can bring the default column family back, from the logs" + after);
+                              lost + "RepairDB can bring the default column family back, from the logs" + after + advice);
   }
   if (s.ok()) {
     return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "
                                                            "together from the compaction files");
   }
   return Status::Corruption(CurrentFileName(dir), lost + "RepairDB cannot bring the database back: " + s.ToString() +
-                                                      "; a backup or a checkpoint can");
+                                                      "; a backup or a checkpoint can" + advice);
 }
 
 // An error if CURRENT is gone, but not the files of a database, or if they are another engine's.
@@ -440,13 +443,14 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
   return s;
 }
 
-Status DbOpener::NoteNewDatabase(const DbConfig& config, const std::set<std::string>& dirs) {
+Status DbOpener::NoteNewDirs(const DbConfig& config, const std::set<std::string>& dirs, bool is_new) {
   new_database_.emplace(FileSystemOfEnv(request_.options.env));
   for (const std::string& dir : dirs) {
+    if (!is_new && !IsMissing(config.fs->FileExists(dir))) continue;
     if (Status s = new_database_->Note(dir); !s.ok()) return s;
   }
   const std::string& logs = config.options.db_log_dir;
-  return logs.empty() ? Status::OK() : new_database_->Note(logs);
+  return logs.empty() || !is_new ? Status::OK() : new_database_->Note(logs);
 }
 
 Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
@@ -469,14 +473,12 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (!request_.read_only) {
     std::set<std::string> dirs(table_dirs_.begin(), table_dirs_.end());
     dirs.insert(config.wal_dir);
-    if (is_new) {
-      if (s = NoteNewDatabase(config, dirs); !s.ok()) return s;
-    }
+    if (s = NoteNewDirs(config, dirs, is_new); !s.ok()) return s;
     for (const std::string& dir : dirs) {
       if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
-    if (new_database_) new_database_->SetLocked();
+    if (is_new) new_database_->SetLocked();
     if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;  // the last owner may have ended meanwhile
   }
   std::unique_ptr<LinkDir> links;
@@ -518,7 +520,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
 
   bool exists = false;
   s = Locate(&exists);
-  if (exists) new_database_.reset();  // another process was faster
+  if (exists && is_new) new_database_.reset();  // another process was faster
   if (s.ok() && db_->secondary_ != nullptr) {
     s = RecoverSecondary();
   } else if (s.ok()) {
@@ -638,9 +640,20 @@ Status DbOpener::CheckNothingIsThere() {
   return Status::OK();
 }
 
+// One may be left of a creation that did not come to its end.
+Status DbOpener::CheckIdentity() const {
+  const std::string path = IdentityFileName(request_.name);
+  std::string id;
+  Status s = ReadFileToString(db_->config_.fs, path, &id);
+  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
+  if (id.size() == NewDbId().size() && id.find_first_not_of("0123456789abcdef-") == std::string::npos) return s;
+  return Status::InvalidArgument(path, "is not the id of a database, and its name is needed: move it elsewhere");
+}
+
 Status DbOpener::CreateNew() {
   DBImpl* const db = db_.get();
   if (Status s = CheckNothingIsThere(); !s.ok()) return s;
+  if (Status s = CheckIdentity(); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(), "creating " + request_.name);
   db->db_id_ = NewDbId();
   db->hash_seed_ = NewHashSeed();

@@ -80,7 +80,7 @@ class DbOpener {
   // Commits what the stores lack that their options ask for.
   Status CompleteStores();
   Status CreateMissingFamilies();
-  Status NoteNewDatabase(const DbConfig& config, const std::set<std::string>& dirs);
+  Status NoteNewDirs(const DbConfig& config, const std::set<std::string>& dirs, bool is_new);
   void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
@@ -102,6 +102,7 @@ class DbOpener {
   static Status CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
                                 bool manifest_is_there);
   Status CheckNothingIsThere();
+  Status CheckIdentity() const;
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   void TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
@@ -112,7 +113,7 @@ class DbOpener {
   bool wal_compression_missing_ = false;  // what was asked for is not linked in
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
-  std::optional<NewDatabase> new_database_;  // while one is made
+  std::optional<NewDatabase> new_database_;  // while one is made, or directories of an old one
   std::vector<std::string> table_dirs_;
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
