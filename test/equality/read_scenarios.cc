@@ -6,7 +6,10 @@
 #include <map>
 
 #include "equality/transcript.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
 #include "support/text.h"
 
 namespace compassdb_test {
@@ -375,13 +378,46 @@ void Properties(Transcript* t) {
   }
 }
 
+// A scan has brought all blocks into memory: reads that take only what is there have an answer for each key.
+void CacheOnlyReads(Transcript* t) {
+  for (const bool filter : {false, true}) {
+    Options options = FreshOptions();
+    options.disable_auto_compactions = true;
+    rocksdb::BlockBasedTableOptions table;
+    if (filter) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.block_cache = rocksdb::NewLRUCache(8 << 20);
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    auto db = OpenOrNote(t, filter ? "filter" : "plain", options);
+    if (!db) return;
+    for (int round = 0; round < 3; round++) {
+      for (int i = 0; i < 300; i += 2) {
+        db->Put(WriteOptions(), "key" + std::to_string(1000 + i), "round" + std::to_string(round))
+            .PermitUncheckedError();
+      }
+      t->Code("flush", db->Flush(rocksdb::FlushOptions()));
+    }
+    t->Scan("all", db.get());
+    ReadOptions memory;
+    memory.read_tier = rocksdb::kBlockCacheTier;
+    for (int i = 0; i < 300; i++) {
+      const std::string key = "key" + std::to_string(1000 + i);
+      std::string value, may;
+      bool found = false;
+      t->Value("get " + key, db->Get(memory, key, &value), value);
+      t->Line(db->KeyMayExist(memory, key, &may, &found) ? "may exist" + std::string(found ? " " + may : "") : "does not exist");
+    }
+    t->Scan("from memory", db.get(), nullptr, memory);
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> ReadScenarios() {
   return {{"get_forms", GetForms},           {"iterator_edges", IteratorEdges},
           {"iterator_life", IteratorLife},   {"prefixes", Prefixes},
           {"own_comparator", OwnComparator}, {"snapshots", Snapshots},
-          {"properties", Properties},        {"ignored_ranges", IgnoredRanges}};
+          {"properties", Properties},        {"ignored_ranges", IgnoredRanges},
+          {"cache_only_reads", CacheOnlyReads}};
 }
 
 }  // namespace compassdb_test
