@@ -62,9 +62,9 @@ class TruthfulMessagesTest : public DbTest {
     return names;
   }
 
-  // A log or manifest of LevelDB or RocksDB with one record.
-  static std::string ForeignLog(const std::string& record) {
-    std::string framed(1, '\1');
+  // A log or manifest of LevelDB or RocksDB with one record of `type`.
+  static std::string ForeignLog(const std::string& record, char type = 1) {
+    std::string framed(1, type);
     framed += record;
     const uint32_t crc = Crc32c(framed.data(), framed.size());
     std::string log;
@@ -126,6 +126,9 @@ TEST_F(TruthfulMessagesTest, EncryptedWithoutAKey) {
 
 TEST_F(TruthfulMessagesTest, PlainWithAKey) {
   Fill();
+  const std::string current = FilesOf(FileType::kCurrent).at(0);
+  std::string contents;
+  ASSERT_TRUE(ReadFileToString(fs_.get(), "/db/" + current, &contents).ok());
   std::shared_ptr<rocksdb::EncryptionProvider> provider;
   ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());
   const std::unique_ptr<rocksdb::Env> sealed(rocksdb::NewEncryptedEnv(env_.get(), provider));
@@ -140,6 +143,11 @@ TEST_F(TruthfulMessagesTest, PlainWithAKey) {
   for (const auto& [entry, s] : all) {
     EXPECT_NE(s.ToString().find("is not encrypted, and was opened with a key"), std::string::npos) << entry << ": " << s.ToString();
   }
+  Delete({FileType::kCurrent});
+  for (const auto& [entry, s] : Entries(sealed.get())) {
+    EXPECT_NE(s.ToString().find("is not encrypted, and was opened with a key"), std::string::npos) << entry << ": " << s.ToString();
+  }
+  Write(current, contents);
   OpenDb();
   EXPECT_EQ(Get("k7"), "v");
   EXPECT_EQ(Get("in the log"), "v");
@@ -150,10 +158,17 @@ TEST_F(TruthfulMessagesTest, UnderACipherThatLeavesNoMagicNumber) {
       env_.get(), rocksdb::EncryptionProvider::NewCTRProvider(rocksdb::BlockCipher::NewROT13Cipher(16))));
   options_.env = cipher.get();
   Fill();
-  for (const auto& [entry, s] : Entries(env_.get())) {
-    EXPECT_FALSE(s.ok()) << entry;
-    if (entry == "RepairDB") continue;  // it goes on without CURRENT, and finds nothing
-    EXPECT_NE(s.ToString().find("encrypted by an EncryptionProvider"), std::string::npos) << entry << ": " << s.ToString();
+  const std::vector<std::string> before = Children();
+  for (const bool current : {true, false}) {
+    std::string contents;
+    ASSERT_TRUE(ReadFileToString(fs_.get(), "/db/CURRENT", &contents).ok());
+    if (!current) Delete({FileType::kCurrent});
+    for (const auto& [entry, s] : Entries(env_.get())) {
+      EXPECT_FALSE(s.ok()) << entry;
+      EXPECT_NE(s.ToString().find("encrypted by an EncryptionProvider"), std::string::npos) << entry << ": " << s.ToString();
+    }
+    if (!current) Write("CURRENT", contents);
+    for (const std::string& name : before) EXPECT_TRUE(fs_->FileExists("/db/" + name).ok()) << name;
   }
   OpenDb();
   EXPECT_EQ(Get("in the log"), "v");
@@ -219,6 +234,8 @@ TEST_F(TruthfulMessagesTest, YoungDirectoriesOfOthers) {
       {{{"CURRENT", "MANIFEST-000002\n"}, {"MANIFEST-000002", manifest}, {"000003.log", log}}, "RocksDB or LevelDB database"},
       {{{"MANIFEST-000002", manifest}}, "RocksDB's or LevelDB's /db/MANIFEST-000002 is there"},
       {{{"000003.log", log}, {"LOCK", ""}}, "RocksDB's or LevelDB's /db/000003.log is there"},
+      // Its compression comes first.
+      {{{"000003.log", ForeignLog(std::string("\7\0\0\0", 4), 9) + log}}, "RocksDB's or LevelDB's /db/000003.log is there"},
       {{{"marker.manifest.000001.MANIFEST-000001", ""}, {"MANIFEST-000001", manifest}, {"000002.log", log}}, "Pebble's"},
   };
   for (const Young& young : all) {

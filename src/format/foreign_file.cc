@@ -20,6 +20,9 @@ bool IsSealed(const Slice& start) {
   return start.size() >= sizeof(kSealMagic) && memcmp(start.data(), kSealMagic, sizeof(kSealMagic)) == 0;
 }
 
+const char* const kDamagedOrEncrypted =
+    "damaged, or encrypted by an EncryptionProvider (DBOptions::env) other than the one that was given";
+
 bool StartsInTheClear(const Slice& start) {
   constexpr size_t kLooked = 16;
   if (start.size() < sizeof(kSealMagic)) return false;
@@ -55,10 +58,29 @@ const char* ForeignTableKind(const Slice& start, const Slice& end) {
 
 bool IsForeignLog(const Slice& start) {
   constexpr size_t kTypeAt = 6, kHeader = 7, kRecycledHeader = 11;
+  constexpr unsigned char kFull = 1, kFirst = 2, kRecyclableFull = 5, kRecyclableFirst = 6;
+  // Of the whole log: compression, sizes of timestamps, the log before it.
+  constexpr unsigned char kCompression = 9, kTimestamps = 10, kRecyclableTimestamps = 11;
+  constexpr unsigned char kPredecessor = 130, kRecyclablePredecessor = 131;
   if (start.size() < kHeader) return false;
   const auto type = static_cast<unsigned char>(start[kTypeAt]);
-  if (type != 1 && type != 2 && type != 5 && type != 6) return false;  // whole, or the first part of a record
-  const size_t header = type < 5 ? kHeader : kRecycledHeader;
+  size_t header = kHeader;
+  switch (type) {
+    case kFull:
+    case kFirst:
+    case kCompression:
+    case kTimestamps:
+    case kPredecessor:
+      break;
+    case kRecyclableFull:
+    case kRecyclableFirst:
+    case kRecyclableTimestamps:
+    case kRecyclablePredecessor:
+      header = kRecycledHeader;
+      break;
+    default:
+      return false;
+  }
   const size_t length = static_cast<unsigned char>(start[4]) | static_cast<size_t>(static_cast<unsigned char>(start[5])) << 8;
   if (length == 0 || start.size() < header + length) return false;
   const uint32_t crc = Crc32c(start.data() + kTypeAt, header - kTypeAt + length);

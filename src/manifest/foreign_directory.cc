@@ -61,4 +61,23 @@ Status FindOwnFile(FileSystem* fs, const std::string& dir, std::string* name) {
   return Status::OK();
 }
 
+Status CheckNotSealed(FileSystem* fs, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!fs->GetChildren(dir, &names).ok()) return Status::OK();
+  for (const std::string& name : names) {
+    uint64_t number = 0;
+    FileType type;
+    if (!ParseFileName(name, &number, &type) ||
+        (type != FileType::kManifest && type != FileType::kManifestMirror && type != FileType::kPieceFile &&
+         type != FileType::kWal)) {
+      continue;
+    }
+    std::string start;
+    const Status s = ReadStart(fs, JoinPath(dir, name), sizeof(kSealMagic), &start);
+    if (s.IsInvalidArgument()) return s;
+    if (s.ok() && IsSealed(start)) return Status::InvalidArgument(JoinPath(dir, name), kSealedAdvice);
+  }
+  return Status::OK();
+}
+
 }  // namespace compassdb

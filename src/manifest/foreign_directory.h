@@ -18,4 +18,7 @@ Status FindForeignFile(FileSystem* fs, const std::string& dir, std::string* what
 // A name in `dir` of a file that only this engine makes; empty if there is none.
 Status FindOwnFile(FileSystem* fs, const std::string& dir, std::string* name);
 
+// InvalidArgument with advice if manifests, logs or tables need a key, another key, or none. Without it they look damaged.
+Status CheckNotSealed(FileSystem* fs, const std::string& dir);
+
 }  // namespace compassdb

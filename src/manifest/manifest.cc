@@ -54,8 +54,8 @@ Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
   if (IsMissing(s)) {
     return Status::InvalidArgument(
         dir, "is a RocksDB or LevelDB database whose CURRENT names " + ManifestFileName("", number) +
-                 ", which is not there: it can be neither opened nor imported before that file is back, or `ldb repair` "
-                 "of RocksDB has made another");
+                 ", which is not there: it can be neither opened nor imported before that file is back, or its own engine "
+                 "has made another: `ldb repair` of RocksDB (not for LevelDB's, whose tables it would drop), RepairDB of LevelDB");
   }
   if (!s.ok()) return s;
   LogReader reader(std::move(file), path, number);
@@ -66,12 +66,10 @@ Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
 }
 
 // What is wrong with a CURRENT that names nothing.
-const char* WhyMalformed(const std::string& data) {
+std::string WhyMalformed(const std::string& data) {
   if (data.empty()) return "is empty";
   const bool text = std::all_of(data.begin(), data.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r'; });
-  return text ? "malformed"
-              : "malformed: it is not text, so either damaged, or encrypted by an EncryptionProvider (DBOptions::env) other "
-                "than the one that was given";
+  return text ? "malformed" : std::string("malformed: it is not text, so either ") + kDamagedOrEncrypted;
 }
 
 // Whether the mirror has a record at `offset`, or behind it. One that cannot be read has none.

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "format/file_names.h"
+#include "format/foreign_file.h"
 #include "util/crc32c.h"
 #include "util/string_util.h"
 
@@ -62,7 +63,7 @@ Status ReadLines(FileSystem* fs, const std::string& path, const char* title, Lin
   const size_t last = text.rfind("checksum ");
   if (text.rfind(std::string(title) + "\n", 0) != 0 || last == std::string::npos ||
       text.substr(last) != "checksum " + Hex(Crc32c(text.data(), last), 8) + "\n") {
-    return Status::Corruption(path, "is damaged, or no file of CompassDB");
+    return Status::Corruption(path, std::string("is no file of CompassDB, ") + kDamagedOrEncrypted);
   }
   const std::vector<std::string> parts = Split(text.substr(0, last), '\n');
   for (size_t i = 1; i + 1 < parts.size(); ++i) {

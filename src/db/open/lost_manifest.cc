@@ -7,6 +7,7 @@
 
 #include "env/missing.h"
 #include "format/file_names.h"
+#include "format/foreign_file.h"
 #include "manifest/ownership.h"
 #include "table/file/compaction_file.h"
 #include "table/piece/piece_salvage.h"
@@ -44,7 +45,9 @@ Status CheckLogsAreAll(FileSystem* fs, const std::string& dir, const std::string
     }
     if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
   }
-  if (!oldest) return Status::Corruption(wal_dir, "repair found no manifest, mirror or log that can be read");
+  if (!oldest) {
+    return Status::Corruption(wal_dir, std::string("no manifest, mirror or log can be read: they are not there, ") + kDamagedOrEncrypted);
+  }
   *before = oldest->predecessor_last_sequence;
   if (*before == 0 || KnowsAllDirectories(fs, dir)) return Status::OK();
   return Status::Corruption(WalFileName(wal_dir, oldest->number),

@@ -85,6 +85,7 @@ Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::
   Status s = ReadStart(fs, path, sizeof(kSealMagic), &start);
   if (s.IsInvalidArgument()) return s;  // another key
   if (s.ok() && IsSealed(start)) return Status::InvalidArgument(path, kSealedAdvice);
+  if (s = CheckNotSealed(fs, dir); !s.ok()) return s;
   std::vector<std::string> names;
   s = fs->GetChildren(dir, &names);
   if (!s.ok()) return s;

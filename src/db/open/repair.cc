@@ -59,7 +59,7 @@ Status Repairer::Run() {
     return ParseFileName(name, &number, &type);
   });
   if (!any) return Status::Corruption(name_, "repair found no files");
-  if (s = CheckNotSealed(); !s.ok()) return s;
+  if (s = CheckNotSealed(fs_, name_); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
   if (s = CheckOwnership(); !s.ok()) return s;
@@ -81,24 +81,6 @@ Status Repairer::Run() {
   if (s.ok()) s = OpenAndClose();
   LogInfo(config_.info_log.get(), "repair: " + s.ToString());
   return s;
-}
-
-// Without their key the files would be taken for damaged.
-Status Repairer::CheckNotSealed() const {
-  for (const std::string& name : children_) {
-    uint64_t number = 0;
-    FileType type;
-    if (!ParseFileName(name, &number, &type) ||
-        (type != FileType::kManifest && type != FileType::kManifestMirror && type != FileType::kPieceFile &&
-         type != FileType::kWal)) {
-      continue;
-    }
-    std::string start;
-    const Status s = ReadStart(fs_, JoinPath(name_, name), sizeof(kSealMagic), &start);
-    if (s.IsInvalidArgument()) return s;
-    if (s.ok() && IsSealed(start)) return Status::InvalidArgument(JoinPath(name_, name), kSealedAdvice);
-  }
-  return Status::OK();
 }
 
 Status Repairer::CheckOwnership() {

@@ -58,7 +58,6 @@ class Repairer {
   Status Files(FileList* files) const;
   // The files without which nothing can be begun.
   Status CheckReadable();
-  Status CheckNotSealed() const;
   Status ReadThrough(const std::string& path) const;
   Status FindState();
   Status StateOfFiles();

@@ -36,7 +36,7 @@ Status NotACompactionFile(const RandomAccessFile& file, const std::string& path,
                                           ", which this engine does not read: write the file with its own "
                                           "SstFileWriter, or copy the database with `compassdb import`");
   }
-  return Status::Corruption(path, "not a compaction file: bad magic number");
+  return Status::Corruption(path, std::string("has no magic number of a compaction file: it is ") + kDamagedOrEncrypted);
 }
 
 }  // namespace
