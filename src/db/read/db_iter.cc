@@ -13,6 +13,7 @@
 #include "db/read/walk_parts.h"
 #include "env/perf_cpu_span.h"
 #include "trace/tracing.h"
+#include "util/checked.h"
 #include "util/process.h"
 
 namespace compassdb {
@@ -184,6 +185,7 @@ class DBIter final : public rocksdb::Iterator {
     FinishSeek();
   }
   void FinishSeek() {
+    CheckInvariants();
     const bool found = position_ != WalkPosition::kInvalid;
     parts_.counts.SeekEnds(found, found ? BytesShown() : 0);
   }
@@ -210,6 +212,7 @@ class DBIter final : public rocksdb::Iterator {
     }
     FindNext(/*skipping=*/true);
     if (position_ == WalkPosition::kInvalid && tailing_) [[unlikely]] FollowTail();
+    CheckInvariants();
     if (position_ != WalkPosition::kInvalid) parts_.counts.NextFound(BytesShown());
   }
   void StepBackward() {
@@ -221,6 +224,7 @@ class DBIter final : public rocksdb::Iterator {
       iter().SeekForPrev(parts_.target.BeforeStored(parts_.key.stored()));
     }
     FindPrev();
+    CheckInvariants();
     if (position_ != WalkPosition::kInvalid) parts_.counts.PrevFound(BytesShown());
   }
 
@@ -266,6 +270,24 @@ class DBIter final : public rocksdb::Iterator {
     if (!tailing_) return false;
     position_ = parts_.Fail(Status::NotSupported("a tailing iterator only goes forward", method));
     return true;
+  }
+
+  // After each move: the position says where the internal iterator stands.
+  void CheckInvariants() const {
+    if constexpr (!kChecked) return;
+    if (position_ == WalkPosition::kInvalid) return;
+    COMPASSDB_INVARIANT(parts_.status.ok(), "an iterator with an error is at no key");
+    const Slice key(parts_.key.stored());
+    COMPASSDB_INVARIANT(!parts_.range.IsAbove(key), "the key is below the upper bound");
+    COMPASSDB_INVARIANT(!parts_.range.IsBelow(key), "the key is not below the lower bound");
+    COMPASSDB_INVARIANT(parts_.range.HasPrefix(key), "the key has the prefix of the seek");
+    const Slice at = iter().Valid() ? iter().key() : Slice();
+    if (position_ == WalkPosition::kAtResult) {
+      COMPASSDB_INVARIANT(!at.empty() && ExtractUserKey(at) == key, "the entry at hand is the result");
+      COMPASSDB_INVARIANT(ExtractSequence(at) <= parts_.entries.source().snapshot, "the snapshot sees the result");
+    } else if (position_ == WalkPosition::kBeforeKey) {
+      COMPASSDB_INVARIANT(at.empty() || parts_.order.Compare(ExtractUserKey(at), key) < 0, "the entry at hand is before the key");
+    }
   }
 
   // Of the ends of the range, too, if they are bounds: they are seeks then.
