@@ -265,7 +265,8 @@ Status DestroyDB(const std::string& name, const Options& options,
   if (s.IsInvalidArgument() || s.IsNotSupported()) return s;
   compassdb::Ownership ownership(fs, name);
   if (s.IsNotFound()) {
-    if (s = ownership.CheckHome(); !s.ok()) return s;
+    // A directory of another database is none itself: as in any that is none, there is nothing to delete.
+    if (s = ownership.CheckHome(); !s.ok()) return s.IsInvalidArgument() ? Status::OK() : s;
   }
   // The directories that the options name, and those that the database has recorded.
   std::set<std::string> wal_dirs, table_dirs;

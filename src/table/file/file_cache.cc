@@ -95,9 +95,10 @@ const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
 void FileCache::Limit(size_t more, Entries* closed) {
   while (files_.size() + more > most_) {
     // A file that a piece or a read holds stays: without its entry its descriptor would be open and not counted.
-    const auto in_use = [&] { return lru_.back().use_count() > 1; };
-    for (size_t i = files_.size(); i > 0 && in_use(); --i) lru_.splice(lru_.begin(), lru_, std::prev(lru_.end()));
-    if (lru_.empty() || in_use()) break;
+    for (size_t i = files_.size(); i > 0 && lru_.back().use_count() > 1; --i) {
+      lru_.splice(lru_.begin(), lru_, std::prev(lru_.end()));
+    }
+    if (lru_.empty() || lru_.back().use_count() > 1) break;
     files_.erase(lru_.back()->file_number());
     closed->splice(closed->begin(), lru_, std::prev(lru_.end()));
   }
