@@ -40,6 +40,10 @@ Registry* TheRegistry() {
   return registry;
 }
 
+// Made when the program is loaded: where a pool's first thread makes it, a fork meanwhile leaves a child that waits
+// for that thread for ever.
+[[maybe_unused]] Registry* const registry_made_early = TheRegistry();
+
 thread_local Entry* mine = nullptr;
 
 }  // namespace
