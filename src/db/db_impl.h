@@ -651,7 +651,7 @@ class DBImpl : public rocksdb::DB,
   int wal_locks_ GUARDED_BY(mu_) = 0;
   std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
-  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, &commits_,
+  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &commits_,
                                         &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_, this};
 
   Tracing tracing_;

@@ -2,8 +2,6 @@
 // Flushes: sealed memtables go into the store, and the logs that held them go.
 // One flush per family at a time, of all memtables that wait, so that they are
 // committed in order; with atomic_flush, or after a log that failed, all families in one commit.
-#include <algorithm>
-
 #include "db/db_impl.h"
 #include "db/jobs/memtable_flush.h"
 

@@ -367,8 +367,11 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
       }
     }
   }
-  if (job != nullptr) job->Finish(s);
-  stalls_.NotifyListeners();  // of the flush before the job, too
+  if (job != nullptr) {
+    job->Finish(s);
+  } else {
+    stalls_.NotifyListeners();  // of the flush that was to come before it
+  }
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) CloseIngested(&ingestion, ingestion.options->move_files);
   MutexLock lock(&mu_);

@@ -75,8 +75,7 @@ Status Job::Commit(Status s) {
     part.family->store()->Abandon(part.item.edit);
   }
   if (commits && s.ok()) Committed();
-  env_.stalls->Update();
-  env_.changed->SignalAll();
+  env_.stalls->Update();  // wakes those that wait for background work, too
   return s;
 }
 

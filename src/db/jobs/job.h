@@ -45,7 +45,6 @@ struct JobEnvironment {
   const Listeners& listeners;
   const EventLog& event_log;
   Mutex* mu;         // the database mutex
-  CondVar* changed;  // signalled when a job has changed something
   CommitQueue* commits;
   WriteStalls* stalls;
   SnapshotList* snapshots;
@@ -105,7 +104,9 @@ class Job {
 
   // --- Report ---
   // The reason of a background error, by what failed.
-  virtual rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const = 0;
+  virtual rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const {
+    return commit_failed ? rocksdb::BackgroundErrorReason::kManifestWrite : rocksdb::BackgroundErrorReason::kCompaction;
+  }
   virtual bool IsBackgroundError(const Status& s) const = 0;
   virtual void Report(const Status& s) = 0;
   // What else of the part pins files.

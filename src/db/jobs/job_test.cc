@@ -75,8 +75,8 @@ class JobTest : public ::testing::Test, protected JobHost {
   WriteStalls stalls_{config_, listeners_, db_.families, &db_.mu, &changed_};
   std::atomic<int> next_job_id_{1};
   std::atomic<bool> shutting_down_{false}, unlogged_{false};
-  const JobEnvironment environment_{nullptr,  config_,     listeners_,     event_log_,      &db_.mu, &changed_, &commits_,
-                                    &stalls_, &snapshots_, &next_job_id_,  &shutting_down_, &space_, this};
+  const JobEnvironment environment_{nullptr,  config_,     listeners_,    event_log_,      &db_.mu,  &commits_,
+                                    &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_, this};
   std::string steps_;
 };
 

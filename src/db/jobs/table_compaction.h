@@ -21,9 +21,6 @@ class TableCompaction final : public Job {
  private:
   void Start() override;
   Status Work(JobPart* part) override;
-  rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override {
-    return commit_failed ? rocksdb::BackgroundErrorReason::kManifestWrite : rocksdb::BackgroundErrorReason::kCompaction;
-  }
   bool IsBackgroundError(const Status& s) const override { return Failed(s); }
   void Report(const Status& s) override;
 
@@ -38,9 +35,6 @@ class TableDrop final : public Job {
 
  private:
   Status Work(JobPart* part) override { return RunTask(part, {}, env_.shutting_down); }
-  rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override {
-    return commit_failed ? rocksdb::BackgroundErrorReason::kManifestWrite : rocksdb::BackgroundErrorReason::kCompaction;
-  }
   bool IsBackgroundError(const Status& s) const override { return !s.IsColumnFamilyDropped(); }
   void Report(const Status& s) override;
 
