@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "env/file_system_wrapper.h"
 #include "env/read_batch.h"
 
 namespace compassdb {
@@ -180,96 +181,54 @@ class ObservedWritableFile final : public WritableFile {
   const std::unique_ptr<WritableFile> file_;  // also reports its end
 };
 
-class ObservedFileSystem final : public FileSystem {
+class ObservedFileSystem final : public FileSystemWrapper {
  public:
   ObservedFileSystem(std::shared_ptr<FileSystem> base, std::shared_ptr<FileObserver> observer,
                      ObservedPaths paths)
-      : base_(std::move(base)), observer_(std::move(observer)), paths_(std::move(paths)) {}
-  const char* Name() const override { return base_->Name(); }
+      : FileSystemWrapper(std::move(base)), observer_(std::move(observer)), paths_(std::move(paths)) {}
   Status NewSequentialFile(const std::string& path,
                            std::unique_ptr<SequentialFile>* file) override {
-    Status s = base_->NewSequentialFile(path, file);
+    Status s = base()->NewSequentialFile(path, file);
     if (paths_.sequential(path)) Observe<ObservedSequentialFile>(s, path, file);
     return s;
   }
   Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<RandomAccessFile>* file) override {
-    Status s = base_->NewRandomAccessFile(path, options, file);
+    Status s = base()->NewRandomAccessFile(path, options, file);
     if (paths_.any(path)) Observe<ObservedRandomAccessFile>(s, path, file);
     return s;
   }
   Status NewWritableFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<WritableFile>* file) override {
-    Status s = base_->NewWritableFile(path, options, file);
+    Status s = base()->NewWritableFile(path, options, file);
     if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
     return s;
   }
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override {
-    Status s = base_->ReopenWritableFile(path, options, file);
+    Status s = base()->ReopenWritableFile(path, options, file);
     if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
     return s;
   }
   Status ReuseWritableFile(const std::string& path, const std::string& old_path,
                            const FileOptions& options,
                            std::unique_ptr<WritableFile>* file) override {
-    Status s = base_->ReuseWritableFile(path, old_path, options, file);
+    Status s = base()->ReuseWritableFile(path, old_path, options, file);
     if (paths_.any(path)) Observe<ObservedWritableFile>(s, path, file);
     return s;
   }
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override {
-    Status s = base_->NewPageFile(path, options, create, file);
+    Status s = base()->NewPageFile(path, options, create, file);
     if (paths_.any(path)) Observe<ObservedPageFile>(s, path, file);
     return s;
   }
   Status TruncateFile(const std::string& path, uint64_t size) override {
-    if (!paths_.any(path)) return base_->TruncateFile(path, size);
+    if (!paths_.any(path)) return base()->TruncateFile(path, size);
     const FileOperation::Begin begin;
     return Teller(observer_, path).Tell(Kind::kTruncate, size, 0, begin,
-                                        base_->TruncateFile(path, size));
+                                        base()->TruncateFile(path, size));
   }
-  Status FileExists(const std::string& path) override { return base_->FileExists(path); }
-  Status GetFileSize(const std::string& path, uint64_t* size) override {
-    return base_->GetFileSize(path, size);
-  }
-  Status GetModificationTime(const std::string& path, uint64_t* seconds) override {
-    return base_->GetModificationTime(path, seconds);
-  }
-  Status GetChildren(const std::string& dir, std::vector<std::string>* names) override {
-    return base_->GetChildren(dir, names);
-  }
-  Status CreateDir(const std::string& dir) override { return base_->CreateDir(dir); }
-  Status DeleteDir(const std::string& dir) override { return base_->DeleteDir(dir); }
-  Status DeleteFile(const std::string& path) override { return base_->DeleteFile(path); }
-  Status RenameFile(const std::string& from, const std::string& to) override {
-    return base_->RenameFile(from, to);
-  }
-  Status LinkFile(const std::string& from, const std::string& to) override {
-    return base_->LinkFile(from, to);
-  }
-  Status CloneFile(const std::string& from, const std::string& to) override {
-    return base_->CloneFile(from, to);
-  }
-  Status SyncDir(const std::string& dir) override { return base_->SyncDir(dir); }
-  Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override {
-    return base_->PunchHole(path, offset, length);
-  }
-  HoleSizes HolesWorthPunching() const override { return base_->HolesWorthPunching(); }
-  Status GetLinkCount(const std::string& path, uint64_t* count) override {
-    return base_->GetLinkCount(path, count);
-  }
-  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override {
-    return base_->GetFreeSpace(path, bytes);
-  }
-  Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override {
-    return base_->LockFile(path, lock);
-  }
-  Status GetAbsolutePath(const std::string& path, std::string* absolute) override {
-    return base_->GetAbsolutePath(path, absolute);
-  }
-  Status GetRealPath(const std::string& path, std::string* real) override { return base_->GetRealPath(path, real); }
-  Status GetFileId(const std::string& path, std::string* id) override { return base_->GetFileId(path, id); }
 
  private:
   template <class Observed, class File>
@@ -278,7 +237,6 @@ class ObservedFileSystem final : public FileSystem {
     *file = std::make_unique<Observed>(std::move(*file), Teller(observer_, path));
   }
 
-  const std::shared_ptr<FileSystem> base_;
   const std::shared_ptr<FileObserver> observer_;
   const ObservedPaths paths_;
 };

@@ -4,84 +4,59 @@
 #include <string>
 #include <utility>
 
+#include "env/file_system_wrapper.h"
 #include "util/process.h"
 
 namespace compassdb {
 namespace {
 
-class ProcessFileSystem final : public FileSystem {
+class ProcessFileSystem final : public FileSystemWrapper {
  public:
-  explicit ProcessFileSystem(std::shared_ptr<FileSystem> base) : base_(std::move(base)) {}
-  const char* Name() const override { return base_->Name(); }
+  using FileSystemWrapper::FileSystemWrapper;
 
   Status NewWritableFile(const std::string& path, const FileOptions& options,
                          std::unique_ptr<WritableFile>* file) override {
-    return Change([&] { return base_->NewWritableFile(path, options, file); });
+    return Change([&] { return base()->NewWritableFile(path, options, file); });
   }
   Status ReopenWritableFile(const std::string& path, const FileOptions& options,
                             std::unique_ptr<WritableFile>* file) override {
-    return Change([&] { return base_->ReopenWritableFile(path, options, file); });
+    return Change([&] { return base()->ReopenWritableFile(path, options, file); });
   }
   Status ReuseWritableFile(const std::string& path, const std::string& old_path, const FileOptions& options,
                            std::unique_ptr<WritableFile>* file) override {
-    return Change([&] { return base_->ReuseWritableFile(path, old_path, options, file); });
+    return Change([&] { return base()->ReuseWritableFile(path, old_path, options, file); });
   }
   Status NewPageFile(const std::string& path, const FileOptions& options, bool create,
                      std::unique_ptr<PageFile>* file) override {
-    return Change([&] { return base_->NewPageFile(path, options, create, file); });
+    return Change([&] { return base()->NewPageFile(path, options, create, file); });
   }
   Status CreateDir(const std::string& dir) override {
-    return Change([&] { return base_->CreateDir(dir); });
+    return Change([&] { return base()->CreateDir(dir); });
   }
   Status DeleteDir(const std::string& dir) override {
-    return Change([&] { return base_->DeleteDir(dir); });
+    return Change([&] { return base()->DeleteDir(dir); });
   }
   Status DeleteFile(const std::string& path) override {
-    return Change([&] { return base_->DeleteFile(path); });
+    return Change([&] { return base()->DeleteFile(path); });
   }
   Status RenameFile(const std::string& from, const std::string& to) override {
-    return Change([&] { return base_->RenameFile(from, to); });
+    return Change([&] { return base()->RenameFile(from, to); });
   }
   Status LinkFile(const std::string& from, const std::string& to) override {
-    return Change([&] { return base_->LinkFile(from, to); });
+    return Change([&] { return base()->LinkFile(from, to); });
   }
   Status CloneFile(const std::string& from, const std::string& to) override {
-    return Change([&] { return base_->CloneFile(from, to); });
+    return Change([&] { return base()->CloneFile(from, to); });
   }
   Status TruncateFile(const std::string& path, uint64_t size) override {
-    return Change([&] { return base_->TruncateFile(path, size); });
+    return Change([&] { return base()->TruncateFile(path, size); });
   }
   Status PunchHole(const std::string& path, uint64_t offset, uint64_t length) override {
-    return Change([&] { return base_->PunchHole(path, offset, length); });
+    return Change([&] { return base()->PunchHole(path, offset, length); });
   }
   Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override {
-    return Change([&] { return base_->LockFile(path, lock); });
+    return Change([&] { return base()->LockFile(path, lock); });
   }
-
-  Status NewSequentialFile(const std::string& path, std::unique_ptr<SequentialFile>* file) override {
-    return base_->NewSequentialFile(path, file);
-  }
-  Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
-                             std::unique_ptr<RandomAccessFile>* file) override {
-    return base_->NewRandomAccessFile(path, options, file);
-  }
-  Status FileExists(const std::string& path) override { return base_->FileExists(path); }
-  Status GetFileSize(const std::string& path, uint64_t* size) override { return base_->GetFileSize(path, size); }
-  Status GetModificationTime(const std::string& path, uint64_t* seconds) override {
-    return base_->GetModificationTime(path, seconds);
-  }
-  Status GetChildren(const std::string& dir, std::vector<std::string>* names) override {
-    return base_->GetChildren(dir, names);
-  }
-  Status SyncDir(const std::string& dir) override { return base_->SyncDir(dir); }
-  HoleSizes HolesWorthPunching() const override { return base_->HolesWorthPunching(); }
-  Status GetLinkCount(const std::string& path, uint64_t* count) override { return base_->GetLinkCount(path, count); }
-  Status GetFreeSpace(const std::string& path, uint64_t* bytes) override { return base_->GetFreeSpace(path, bytes); }
-  Status GetAbsolutePath(const std::string& path, std::string* absolute) override {
-    return base_->GetAbsolutePath(path, absolute);
-  }
-  Status GetRealPath(const std::string& path, std::string* real) override { return base_->GetRealPath(path, real); }
-  Status GetFileId(const std::string& path, std::string* id) override { return base_->GetFileId(path, id); }
 
  private:
   template <class F>
@@ -90,7 +65,6 @@ class ProcessFileSystem final : public FileSystem {
   }
 
   const ProcessMark process_;
-  const std::shared_ptr<FileSystem> base_;
 };
 
 }  // namespace
