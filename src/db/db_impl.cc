@@ -161,10 +161,8 @@ void DBImpl::FamilyChanged(const std::shared_ptr<ColumnFamily>& family) {
   } else if (family->dropped) {
     std::erase(background_.flush_queue, family);
     std::erase(background_.compaction_queue, family);
-  } else if (family->mem->ShouldFlush()) {
-    memtable_full_ = true;
   }
-  wal_limit_ = WalLimit();
+  LimitsChanged(family.get());
   stalls_.Update();
   MaybeSchedule();
 }

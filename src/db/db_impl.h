@@ -33,6 +33,7 @@
 #include "db/families/family_manager.h"
 #include "db/families/option_setter.h"
 #include "db/jobs/auto_resume.h"
+#include "db/jobs/background_errors.h"
 #include "db/jobs/background_work.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
@@ -49,6 +50,7 @@
 #include "db/report/reports.h"
 #include "db/space/idle_looks.h"
 #include "db/space/space_reclaimer.h"
+#include "db/write/memtable_switcher.h"
 #include "db/write/transaction_support.h"
 #include "db/write/wal_set.h"
 #include "db/write/write_counters.h"
@@ -70,6 +72,8 @@ using rocksdb::WriteOptions;
 
 class DBImpl : public rocksdb::DB,
                private BackgroundWork,
+               private BackgroundErrors,
+               private MemTableSwitcher,
                private CopyJobs,
                private FamilyObserver,
                private JobHost {
@@ -428,15 +432,14 @@ class DBImpl : public rocksdb::DB,
   void OpenSectionsAreIn(uint64_t log_number);
 
   // --- memtable_switch.cc: at the front of the write queue
-  using Families = std::vector<std::shared_ptr<ColumnFamily>>;
   Status PrepareWrite(const WriteThread::Writer& leader);
-  // Refuses writes to a database without sequences for them.
-  Status CheckSequencesAreLeft() const;
+  Status CheckSequencesAreLeft() const override;
   Status MakeRoom(ReadStateGarbage* garbage) REQUIRES(mu_);
   Status FreeBudget() REQUIRES(mu_);
   Status AwaitStall(const WriteThread::Writer& leader);
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
-                         ReadStateGarbage* garbage) REQUIRES(mu_);
+                         ReadStateGarbage* garbage) override REQUIRES(mu_);
+  void LimitsChanged(const ColumnFamily* family) override REQUIRES(mu_);
   // Releases the mutex meanwhile.
   void TellSealed(const Families& families) REQUIRES(mu_);
   uint64_t WalLimit() const REQUIRES(mu_);
@@ -534,7 +537,7 @@ class DBImpl : public rocksdb::DB,
   // By itself it does not wait, at the front, for work that the user has paused: Busy.
   Status TryResume(bool asked, Status* old);
   std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
-  Status SaveOpenSections();
+  Status SaveOpenSections() override;
 
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
@@ -547,15 +550,14 @@ class DBImpl : public rocksdb::DB,
   int CompactionsRunning() const override REQUIRES(mu_) {
     return background_.compactions_running + background_.manual_running;
   }
-  // Waits until background work changed something, or for that long. If the system has no thread for that work, the
-  // caller does a part of it instead. Releases the mutex meanwhile.
-  void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) REQUIRES(mu_);
+  void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) override REQUIRES(mu_);
   void AwaitSnapshots() REQUIRES(mu_);
   void StartQueued() override REQUIRES(mu_);
   // False if it may not be.
   bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
   void BackgroundDone() REQUIRES(mu_);
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override EXCLUDES(mu_);
+  void WriteRefused() override { auto_resume_.StartIfMissing(); }
   // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
   void WaitAfterFailure() REQUIRES(mu_);
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);

@@ -259,9 +259,9 @@ std::shared_ptr<ColumnFamily> ColumnFamilySet::ByName(const std::string& name) c
   return nullptr;
 }
 
-std::vector<std::shared_ptr<ColumnFamily>> ColumnFamilySet::All() const {
+Families ColumnFamilySet::All() const {
   MutexLock lock(&mu_);
-  std::vector<std::shared_ptr<ColumnFamily>> all;
+  Families all;
   for (const auto& [id, family] : families_) all.push_back(family);
   return all;
 }

@@ -177,6 +177,8 @@ class ColumnFamily {
   ReadStateHolder read_state_;  // last: its states hold views of the store
 };
 
+using Families = std::vector<std::shared_ptr<ColumnFamily>>;
+
 // The live families. Thread safety: lookups take a leaf lock; Add and Remove
 // are called with the database mutex held and, once the database is open, at
 // the front of the write queue. ByIdUnlocked is for those at the front.
@@ -186,7 +188,7 @@ class ColumnFamilySet {
   std::shared_ptr<ColumnFamily> ByName(const std::string& name) const;
   ColumnFamily* ByIdAtFront(uint32_t id) const NO_THREAD_SAFETY_ANALYSIS;
   void ChargeAllAtFront() NO_THREAD_SAFETY_ANALYSIS;
-  std::vector<std::shared_ptr<ColumnFamily>> All() const;  // by id
+  Families All() const;  // by id
   size_t size() const;
   void Add(std::shared_ptr<ColumnFamily> family);
   void Remove(uint32_t id);

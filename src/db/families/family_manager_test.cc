@@ -53,6 +53,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
     errors_.Set(error, reason).PermitUncheckedError();
   }
   void MaybeSchedule() override {}
+  void AwaitBackground(std::chrono::milliseconds) override {}
   int FlushesRunning() const override { return 0; }
   int CompactionsRunning() const override { return 0; }
 

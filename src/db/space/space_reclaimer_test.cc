@@ -30,6 +30,7 @@ class SpaceReclaimerTest : public ::testing::Test, protected BackgroundWork {
   }
   ~SpaceReclaimerTest() override { scheduler_.Shutdown(); }
   void MaybeSchedule() override { ++looks_; }
+  void AwaitBackground(std::chrono::milliseconds) override {}
   int FlushesRunning() const override { return 0; }
   int CompactionsRunning() const override { return 0; }
 

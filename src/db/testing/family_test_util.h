@@ -18,6 +18,7 @@ namespace compassdb {
 class CountedWork final : public BackgroundWork {
  public:
   void MaybeSchedule() override { ++asked; }
+  void AwaitBackground(std::chrono::milliseconds) override {}
   int FlushesRunning() const override { return 2; }
   int CompactionsRunning() const override { return 3; }
   int asked = 0;

@@ -19,7 +19,7 @@ Status DBImpl::CheckSequencesAreLeft() const {
 
 Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
   if (errors_.writes_refused()) {
-    auto_resume_.StartIfMissing();
+    WriteRefused();
     return errors_.error();
   }
   if (Status s = CheckSequencesAreLeft(); !s.ok()) return s;
@@ -219,6 +219,11 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
   Tick(statistics, rocksdb::STALL_MICROS, micros);
   Record(statistics, rocksdb::WRITE_STALL, micros);
   return s;
+}
+
+void DBImpl::LimitsChanged(const ColumnFamily* family) {
+  if (family != nullptr && !family->dropped && family->mem->ShouldFlush()) memtable_full_ = true;
+  wal_limit_ = WalLimit();
 }
 
 uint64_t DBImpl::WalLimit() const {

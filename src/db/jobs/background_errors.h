@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "rocksdb/listener.h"
+#include "rocksdb/status.h"
+
+namespace compassdb {
+
+// Where the parts of a database report what goes wrong. Without locks, except the front of the write queue.
+class BackgroundErrors {
+ public:
+  // The error is in force from now on, unless a listener takes it away.
+  virtual void SetBackgroundError(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) = 0;
+  // The error in force refused a write.
+  virtual void WriteRefused() = 0;
+
+ protected:
+  ~BackgroundErrors() = default;
+};
+
+}  // namespace compassdb
