@@ -9,6 +9,11 @@
 
 namespace compassdb {
 
+bool IsDirectory(FileSystem* fs, const std::string& path) {
+  std::vector<std::string> names;
+  return fs->GetChildren(path, &names).ok();
+}
+
 Status ReadStart(FileSystem* fs, const std::string& path, size_t n, std::string* bytes) {
   bytes->assign(n, '\0');
   std::unique_ptr<SequentialFile> file;

@@ -8,6 +8,8 @@
 
 namespace compassdb {
 
+bool IsDirectory(FileSystem* fs, const std::string& path);
+
 // The first n bytes of a file, or all of it.
 Status ReadStart(FileSystem* fs, const std::string& path, size_t n, std::string* bytes);
 

@@ -18,32 +18,62 @@ namespace compassdb {
 
 namespace {
 
-// That the file was begun by this engine.
-bool BeginsAsOurs(const std::string& start, FileType type) {
-  constexpr size_t kBeginning = 64;
-  char magic[8];
+std::string MagicOf(FileType type) {
+  std::string magic;
   switch (type) {
     case FileType::kWal:
-      EncodeFixed64(magic, kWalFormat.magic);
+      PutFixed64(&magic, kWalFormat.magic);
       break;
     case FileType::kManifest:
     case FileType::kManifestMirror:
-      EncodeFixed64(magic, kManifestFormat.magic);
+      PutFixed64(&magic, kManifestFormat.magic);
       break;
     case FileType::kPieceFile:
-      EncodeFixed64(magic, kPieceFileFormat.magic);
+      PutFixed64(&magic, kPieceFileFormat.magic);
       break;
     case FileType::kInfoLog:
-      return start.find("CompassDB") != std::string::npos;
+      magic = "CompassDB";
+      break;
     default:
-      return false;
+      break;
   }
-  return IsSealed(start) || start.substr(0, kBeginning).find(std::string(magic, sizeof(magic))) != std::string::npos;
+  return magic;
+}
+
+// What a power cut leaves of a file that was just begun: a log too short to hold its magic number, or a compaction
+// file with a part of its own.
+bool IsTornBeginning(const std::string& start, FileType type) {
+  constexpr size_t kLogMagicEnds = 24;  // at the latest
+  if (type == FileType::kWal) return start.size() < kLogMagicEnds;
+  const std::string magic = MagicOf(type);
+  if (start.size() >= magic.size()) return false;
+  for (size_t i = 0; i < start.size(); ++i) {
+    if (start[i] != magic[i] && start[i] != '\0') return false;
+  }
+  return true;
 }
 
 }  // namespace
 
+bool HasMagic(const std::string& start, FileType type) {
+  const std::string magic = MagicOf(type);
+  return !magic.empty() && start.find(magic) != std::string::npos;
+}
+
+bool BeginsAsOurs(const std::string& start, FileType type) {
+  return !MagicOf(type).empty() && (IsSealed(start) || HasMagic(start, type));
+}
+
+bool WasBegunByOthers(FileSystem* fs, const std::string& path, FileType type) {
+  if (IsDirectory(fs, path)) return true;
+  std::string start;
+  ReadStart(fs, path, kMagicEnds, &start).PermitUncheckedError();
+  if (start.find_first_not_of('\0') == std::string::npos || IsTornBeginning(start, type)) return false;
+  return !HasMagic(start, type);
+}
+
 Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes) {
+  constexpr size_t kInfoLogBegins = 1024;
   uint64_t manifest = 0;
   std::string start;
   Status s = Manifest::ReadCurrent(fs, dir, &manifest);
@@ -53,12 +83,12 @@ Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes) {
   std::vector<std::string> names;
   if (s = fs->GetChildren(dir, &names); !s.ok()) return IsMissing(s) ? Status::OK() : s;
   for (const std::string& name : names) {
-    constexpr size_t kStart = 1024;
     uint64_t number = 0;
     FileType type;
     if (!ParseFileName(name, &number, &type)) continue;
+    const size_t read = type == FileType::kInfoLog ? kInfoLogBegins : kMagicEnds;
     *yes = *yes || type == FileType::kPlaces ||
-           (ReadStart(fs, JoinPath(dir, name), kStart, &start).ok() && BeginsAsOurs(start, type));
+           (ReadStart(fs, JoinPath(dir, name), read, &start).ok() && BeginsAsOurs(start, type));
   }
   return Status::OK();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DestroyDB and a restore delete: the files of one database, and no others that stand beside them.
+// Whose a file is: what Open, DestroyDB and a restore may read or delete, and what they must leave alone.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -9,8 +9,18 @@
 #include <string>
 
 #include "env/file_system.h"
+#include "format/file_names.h"
 
 namespace compassdb {
+
+// The magic number of its format is in a log, manifest or compaction file before this.
+inline constexpr size_t kMagicEnds = 64;
+bool HasMagic(const std::string& start, FileType type);
+// The same, or the file is sealed. Of an info log: it names this engine.
+bool BeginsAsOurs(const std::string& start, FileType type);
+// A log or compaction file that this engine did not begin, or a directory. Of what cannot be read, or lost its first
+// bytes in a crash, the name decides.
+bool WasBegunByOthers(FileSystem* fs, const std::string& path, FileType type);
 
 // Whether something in `dir` shows that it is a database of this engine, or what is left of one.
 Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes);

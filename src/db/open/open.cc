@@ -5,45 +5,20 @@
 #include <set>
 
 #include "db/guarded_db.h"
-#include "db/open/lost_manifest.h"
+#include "db/open/lost_current.h"
 #include "db/report/info_log.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
-#include "format/foreign_file.h"
-#include "format/format_version.h"
 #include "format/number_limits.h"
-#include "manifest/foreign_directory.h"
+#include "manifest/own_file.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
-#include "util/coding.h"
 #include "util/no_memory.h"
 #include "wal/wal_reader.h"
 
 namespace compassdb {
-
-namespace {
-
-bool IsDirectory(FileSystem* fs, const std::string& path) {
-  std::vector<std::string> names;
-  return fs->GetChildren(path, &names).ok();
-}
-
-// Whether the name of the format stands where the first record of a log has it.
-Status BeginsLikeALog(FileSystem* fs, const std::string& path, bool* yes) {
-  constexpr size_t kBeginning = 64;
-  char magic[8], room[kBeginning];
-  EncodeFixed64(magic, kWalFormat.magic);
-  std::unique_ptr<SequentialFile> file;
-  Slice read;
-  Status s = fs->NewSequentialFile(path, &file);
-  if (s.ok()) s = file->Read(kBeginning, &read, room);
-  *yes = s.ok() && read.ToString().find(std::string(magic, sizeof(magic))) != std::string::npos;
-  return s.IsCorruption() ? Status::OK() : s;  // an encrypted log of which no segment is whole
-}
-
-}  // namespace
 
 const rocksdb::ColumnFamilyOptions* DbOpener::OptionsOf(const std::string& family) const {
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
@@ -77,117 +52,6 @@ Status DbOpener::CheckRequest() {
     families.push_back({descriptor.name, descriptor.options});
   }
   return ValidateOptions(request_.options, families);
-}
-
-// What is possible without CURRENT, which `path` shows to be gone.
-Status DbOpener::LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path) {
-  std::string start;
-  Status s = ReadStart(fs, path, sizeof(kSealMagic), &start);
-  if (s.IsInvalidArgument()) return s;  // another key
-  if (s.ok() && IsSealed(start)) return Status::InvalidArgument(path, kSealedAdvice);
-  if (s = CheckNotSealed(fs, dir); !s.ok()) return s;
-  std::vector<std::string> names;
-  s = fs->GetChildren(dir, &names);
-  if (!s.ok()) return s;
-  // It may be in another directory, of which only the caller's options know.
-  uint64_t found = 0;
-  FileType kind = FileType::kTemp;
-  const bool known = ParseFilePath(path, &found, &kind);
-  const bool elsewhere = known && kind == FileType::kPieceFile && ParentOf(path) != dir;
-  const std::string logs = known && kind == FileType::kWal ? ParentOf(path) : dir;
-  bool tables = elsewhere, state = false;
-  LostManifest records([](const std::string&) {});
-  for (const std::string& name : names) {
-    uint64_t number = 0, count = 0, bytes = 0;
-    FileType type;
-    bool whole = false;
-    if (!ParseFileName(name, &number, &type)) continue;
-    if (type == FileType::kPieceFile) fs->GetFileSize(JoinPath(dir, name), &bytes).PermitUncheckedError();
-    tables = tables || bytes > 0 || type == FileType::kPageFile;
-    if (s.ok() && bytes > 0) s = records.Add(fs, JoinPath(dir, name), number);
-    if (s.ok() && type == FileType::kPageFile) s = Status::Corruption(JoinPath(dir, name), "is of a table-less column family");
-    if (state || (type != FileType::kManifest && type != FileType::kManifestMirror)) continue;
-    Manifest::Salvage(fs, dir, number, [](const EditRecord&) { return Status::OK(); }, &count, &whole)
-        .PermitUncheckedError();  // what it cannot read it does not count
-    state = count > 0;
-  }
-  const std::string lost = "is missing, but " + path + " is there: ";
-  if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
-  SequenceNumber before = 0;
-  if (!tables) s = CheckLogsAreAll(fs, dir, logs, &before);
-  Owner owner;
-  const bool moved = !fs->FileExists(IdentityFileName(dir)).ok() && ReadOwner(fs, ParentOf(path), &owner).ok();
-  const std::string advice = moved ? "; if the database was moved, open it where it is" : "";
-  RecoveredState in_files;
-  if (s.ok() && tables && !elsewhere) s = records.Find(&in_files);
-  if (s.ok() && !elsewhere) s = FindDatabaseId(fs, dir, logs, records.Ids(), &in_files.db_id);
-  if (!tables && s.ok()) {
-    const std::string after = before == 0 ? "" : ", as far as it was written after sequence " + std::to_string(before);
-    return Status::Corruption(CurrentFileName(dir),
-                              lost + "RepairDB can bring the default column family back, from the logs" + after + advice);
-  }
-  if (s.ok()) {
-    return Status::Corruption(CurrentFileName(dir), lost + "there is no manifest or mirror; RepairDB can put the state "
-                                                           "together from the compaction files");
-  }
-  return Status::Corruption(CurrentFileName(dir), lost + "RepairDB cannot bring the database back: " + s.ToString() +
-                                                      "; a backup or a checkpoint can" + advice);
-}
-
-// An error if CURRENT is gone, but not the files of a database, or if they are another engine's.
-Status DbOpener::CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others) {
-  if (Status s = CheckNotForeign(fs, dir); !s.ok()) return s;
-  Ownership ownership(fs, dir);
-  Status s = ownership.Load();
-  if (!s.ok() && !s.IsCorruption()) return s;
-  std::set<std::string> dirs;
-  if (s.ok()) {
-    if (s = RecordedDirs(fs, ownership, dir, &dirs); !s.ok()) return s;
-  }
-  for (const std::string& other : others) {
-    if (ownership.Check(other, "path").ok()) dirs.insert(other);
-  }
-  dirs.insert(dir);
-  for (const std::string& any : dirs) {
-    // A manifest may be RocksDB's, but a mirror is ours.
-    std::string own;
-    if (s = FindOwnFile(fs, any, &own); !s.ok()) return s;
-    if (!own.empty()) return LostCurrent(fs, dir, JoinPath(any, own));
-  }
-  for (const std::string& any : dirs) {
-    std::vector<uint64_t> logs;
-    s = ListWals(fs, any, 0, &logs);
-    if (!s.ok() && !IsMissing(s)) return s;
-    for (const uint64_t log : logs) {
-      if (s = CheckLogIsEmpty(fs, dir, any, log, /*manifest_is_there=*/false); !s.ok()) return s;
-    }
-  }
-  return Status::OK();
-}
-
-Status DbOpener::RecordedDirs(FileSystem* fs, const Ownership& ownership, const std::string& dir, std::set<std::string>* dirs) {
-  std::set<std::string> recorded;
-  const Places& places = ownership.places();
-  if (!places.wal_dir.empty()) recorded.insert(places.wal_dir);
-  for (const TablePlace& place : places.tables) recorded.insert(place.dir);
-  // Without an id nothing was ever written in them, or DestroyDB did not come to its end.
-  const bool was_one = fs->FileExists(IdentityFileName(dir)).ok();
-  for (const std::string& other : recorded) {
-    Status s = was_one ? ownership.CheckMounted(other, "path") : Status::OK();
-    if (!s.ok()) return s;
-    if (ownership.IsOwn(other) && fs->FileExists(other).ok()) dirs->insert(other);
-  }
-  return Status::OK();
-}
-
-Status DbOpener::CheckNotForeign(FileSystem* fs, const std::string& dir) {
-  std::string foreign;
-  Status s = FindForeignFile(fs, dir, &foreign);
-  if (!s.ok() || foreign.empty()) return s;
-  return Status::InvalidArgument(CurrentFileName(dir),
-                                 "is missing, but " + foreign +
-                                     " is there: the directory is not this engine's, and what is there is for its own "
-                                     "engine to open or to repair");
 }
 
 // Looks, but changes nothing: a directory that is not ours stays as it is.
@@ -311,43 +175,15 @@ Status DbOpener::ExplainMissing(const Status& error) const {
                                  "the database has recorded these directories of its tables, and the options lack them: " + unknown);
 }
 
-namespace {
-
-// What a power cut leaves of a file that was just begun: a log too short to hold its magic number, or a compaction
-// file with a part of its own.
-bool IsTornBeginning(const std::string& beginning, FileType type, const char (&magic)[8]) {
-  constexpr size_t kLogMagicEnds = 24;  // at the latest
-  if (type == FileType::kWal) return beginning.size() < kLogMagicEnds;
-  if (beginning.size() >= sizeof(magic)) return false;
-  for (size_t i = 0; i < beginning.size(); ++i) {
-    if (beginning[i] != magic[i] && beginning[i] != '\0') return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-// A file that stands under a name of the database's, and is not its own. Of what cannot be read, or has lost its
-// bytes in a crash, the name decides.
+// A file that stands under a name of the database's, and is not its own.
 bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
   if (number > 0 && number < db_->ownership_->places().first_number) return true;
   if (type != FileType::kWal && type != FileType::kPieceFile) return false;
-  constexpr size_t kBeginning = 64;
-  const std::string path = JoinPath(dir, name);
   FileSystem* const fs = db_->config_.fs;
-  if (IsDirectory(fs, path)) return true;
-  char magic[8], room[kBeginning];
-  EncodeFixed64(magic, type == FileType::kWal ? kWalFormat.magic : kPieceFileFormat.magic);
-  std::unique_ptr<SequentialFile> file;
-  Slice read;
-  Status s = fs->NewSequentialFile(path, &file);
-  if (s.ok()) s = file->Read(kBeginning, &read, room);
-  const std::string beginning = s.ok() ? read.ToString() : "";
-  if (beginning.find_first_not_of('\0') == std::string::npos) return false;
-  if (IsTornBeginning(beginning, type, magic)) return false;
-  if (beginning.find(std::string(magic, sizeof(magic))) == std::string::npos) return true;
+  if (WasBegunByOthers(fs, JoinPath(dir, name), type)) return true;
   std::string id;
-  return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() && id != db_->db_id_ && id != recovered_id_;
+  return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() &&
+         id != db_->db_id_ && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.
@@ -569,92 +405,10 @@ Status DbOpener::CheckDirectIo() {
   return s;
 }
 
-// OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header. And for
-// what is no log.
-Status DbOpener::CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
-                                 bool manifest_is_there) {
-  constexpr uint64_t kMoreThanHeader = 512;
-  std::unique_ptr<WalReader> log;
-  Slice batch;
-  uint64_t size = 0;
-  const std::string path = WalFileName(wal_dir, number);
-  if (IsDirectory(fs, path)) return Status::OK();
-  Status s = fs->GetFileSize(path, &size);
-  std::string start;
-  if (s.ok()) s = ReadStart(fs, path, sizeof(kSealMagic), &start);
-  if (s.IsCorruption()) s = Status::OK();  // an encrypted log that a power cut tore within its first segment
-  if (s.ok() && IsSealed(start)) return LostCurrent(fs, dir, path);
-  if (s.ok()) s = WalReader::Open(fs, wal_dir, number, &log);
-  if (!s.ok()) return s;
-  const LogRead read = log->ReadBatch(&batch);
-  bool named = false;
-  if (read == LogRead::kTornTail && !log->has_header()) {
-    // Nothing in it verifies. Without the name of the format at its beginning it is a file of somebody else.
-    if (s = BeginsLikeALog(fs, path, &named); !s.ok()) return s;
-    // Beside a manifest it may be the log of another engine's database.
-    if (!named && (size == 0 || !manifest_is_there)) return Status::OK();
-  }
-  if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
-  if (read == LogRead::kEnd || (read == LogRead::kTornTail && size < kMoreThanHeader)) return Status::OK();
-  return LostCurrent(fs, dir, path);
-}
-
-// Tables and batches are only ever written once CURRENT is durable: without it they are a database that lost it,
-// and a new one in its place would delete them.
-Status DbOpener::CheckNothingIsThere() {
-  FileSystem* const fs = db_->config_.fs;
-  bool manifest_is_there = false;
-  uint64_t number = 0;
-  FileType type;
-  std::vector<std::string> names;
-  std::set<std::string> dirs;
-  if (Status s = RecordedDirs(fs, *db_->ownership_, request_.name, &dirs); !s.ok()) return s;
-  std::set<std::string> log_dirs = dirs;
-  log_dirs.insert(db_->config_.wal_dir);
-  dirs.insert(table_dirs_.begin(), table_dirs_.end());
-  for (const std::string& dir : dirs) {
-    if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
-    for (const std::string& name : names) {
-      if (IsRocksDBTableName(name)) {
-        return Status::InvalidArgument(CurrentFileName(request_.name),
-                                       "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " is there");
-      }
-      if (!ParseFileName(name, &number, &type)) continue;
-      manifest_is_there |= type == FileType::kManifest;
-      if (type != FileType::kPieceFile) continue;
-      if (IsDirectory(fs, JoinPath(dir, name))) continue;
-      std::string start;
-      Status s = ReadStart(fs, JoinPath(dir, name), sizeof(kSealMagic), &start);
-      if (!s.ok()) return s;
-      if (IsSealed(start) || (start.size() == 8 && DecodeFixed64(start.data()) == kPieceFileFormat.magic)) {
-        return LostCurrent(fs, request_.name, JoinPath(dir, name));
-      }
-    }
-  }
-  for (const std::string& dir : log_dirs) {
-    if (Status s = fs->GetChildren(dir, &names); !s.ok()) return s;
-    for (const std::string& name : names) {
-      if (!ParseFileName(name, &number, &type) || type != FileType::kWal) continue;
-      if (Status s = CheckLogIsEmpty(fs, request_.name, dir, number, manifest_is_there); !s.ok()) return s;
-    }
-  }
-  return Status::OK();
-}
-
-// One may be left of a creation that did not come to its end.
-Status DbOpener::CheckIdentity() const {
-  const std::string path = IdentityFileName(request_.name);
-  std::string id;
-  Status s = ReadFileToString(db_->config_.fs, path, &id);
-  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
-  if (id.size() == NewDbId().size() && id.find_first_not_of("0123456789abcdef-") == std::string::npos) return s;
-  return Status::InvalidArgument(path, "is not the id of a database, and its name is needed: move it elsewhere");
-}
-
 Status DbOpener::CreateNew() {
   DBImpl* const db = db_.get();
-  if (Status s = CheckNothingIsThere(); !s.ok()) return s;
-  if (Status s = CheckIdentity(); !s.ok()) return s;
+  const NewDatabaseDirs dirs{request_.name, db->config_.wal_dir, table_dirs_};
+  if (Status s = CheckMayBeMadeIn(db->config_.fs, *db->ownership_, dirs); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(), "creating " + request_.name);
   db->db_id_ = NewDbId();
   db->hash_seed_ = NewHashSeed();

@@ -43,8 +43,6 @@ class DbOpener {
   // The names of the families that a manifest knows. `others`: directories that the options name.
   static Status ListFamilies(FileSystem* fs, const std::string& dir,
                              const std::set<std::string>& others, std::vector<std::string>* names);
-  // InvalidArgument if what is there in place of a database is another engine's.
-  static Status CheckNotForeign(FileSystem* fs, const std::string& dir);
   // The files of tables and pages that the manifest names, and the database's id.
   static Status LiveTables(FileSystem* fs, const std::string& dir, std::set<uint64_t>* numbers, std::string* db_id);
   static void AddLiveTables(const RecoveredState& state, std::set<uint64_t>* numbers);
@@ -54,9 +52,6 @@ class DbOpener {
   Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   Status OpenInfoLog(DbConfig* config);
-  static Status CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::set<std::string>& others);
-  // The recorded directories of a database without CURRENT: those that are its own. An error if they are not mounted.
-  static Status RecordedDirs(FileSystem* fs, const Ownership& ownership, const std::string& dir, std::set<std::string>* dirs);
   // Of a database that is not there.
   Status CheckMayCreate(const DbConfig& config) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
@@ -98,11 +93,6 @@ class DbOpener {
   Status ReplayBatch(uint64_t wal_number, const Slice& record);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
-  static Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path);
-  static Status CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
-                                bool manifest_is_there);
-  Status CheckNothingIsThere();
-  Status CheckIdentity() const;
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   void TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);

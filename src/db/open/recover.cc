@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "db/open/lost_current.h"
 #include "db/open/open.h"
 #include "db/open/recovery_sink.h"
 #include "db/report/job_listener.h"

@@ -6,6 +6,7 @@
 
 #include "db/db_impl.h"
 #include "db/open/log_contents.h"
+#include "db/open/lost_current.h"
 #include "db/open/lost_manifest.h"
 #include "db/open/open.h"
 #include "env/create_dir.h"
@@ -50,7 +51,7 @@ Status Repairer::Run() {
   // Another engine's database, whose LOG is not ours either; or a key is missing; or a part of a database, which repair
   // would make look whole.
   if (s.IsInvalidArgument() || s.IsIncomplete()) return s;
-  if (s.IsNotFound()) s = DbOpener::CheckNotForeign(fs_, name_);
+  if (s.IsNotFound()) s = CheckNotForeign(fs_, name_);
   if (s.IsInvalidArgument()) return s;
   // Before a LOCK is made there.
   const bool any = std::any_of(children_.begin(), children_.end(), [](const std::string& name) {
