@@ -9,17 +9,6 @@
 namespace compassdb {
 namespace {
 
-WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
-  constexpr uint64_t kSecond = 1'000'000;  // microseconds
-  WriteThread::Options waits;
-  waits.max_group_bytes = options.max_write_batch_group_size_bytes;
-  if (options.enable_write_thread_adaptive_yield) {
-    waits.max_yield_nanos = std::min(options.write_thread_max_yield_usec, kSecond) * 1000;
-    waits.slow_yield_nanos = std::min(options.write_thread_slow_yield_usec, kSecond) * 1000;
-  }
-  return waits;
-}
-
 // A copy has its tables in its own directory, whatever paths it is opened with.
 std::unique_ptr<FileCache> NewFileCache(const DbConfig& config) {
   const std::string& first = config.tables_linked ? config.table_paths.front().dir : config.name;
@@ -29,30 +18,25 @@ std::unique_ptr<FileCache> NewFileCache(const DbConfig& config) {
 }
 
 // Of a reader's files (a secondary's links are all there is to delete) none are punched.
-std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, bool read_only, FileCache* files) {
+std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, FileCache* files) {
   const HoleSizes holes = config.fs->HolesWorthPunching();
-  return std::make_unique<ExtentLedger>(config.fs, files, read_only ? 0 : holes.least, holes.large);
+  return std::make_unique<ExtentLedger>(config.fs, files, config.read_only() ? 0 : holes.least, holes.large);
 }
 
 }  // namespace
 
-DBImpl::DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> ownership)
+DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
     : config_(std::move(config)),
-      read_only_(read_only),
       ownership_(std::move(ownership)),
       files_(NewFileCache(config_)),
-      ledger_(NewExtentLedger(config_, read_only, files_.get())),
+      ledger_(NewExtentLedger(config_, files_.get())),
       listeners_(config_.options.listeners),
       event_log_(config_.info_log.get(), config_.clock),
       background_changed_(&mu_),
       commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
-      write_thread_(WaitsOf(config_.options)),
-      wals_(config_.fs, config_.wal_dir,
-            WalSet::Options{WalFileOptions(config_.options), config_.options.manual_wal_flush,
-                            config_.options.recycle_log_file_num, config_.info_log.get()},
-            [this] { return commits_.NewNumber(); }, config_.options.statistics.get()),
+      front_(config_, [this] { return commits_.NewNumber(); }),
       scheduler_(std::make_unique<Scheduler>(ThreadPoolsOfEnv(config_.options.env))),
-      space_(config_, read_only_, {*files_, *ledger_, commits_, wals_}, &mu_, *scheduler_, *this,
+      space_(config_, read_only_, {*files_, *ledger_, commits_, front_.logs}, &mu_, *scheduler_, *this,
              {event_log_, listeners_}) {
   const rocksdb::DBOptions& options = config_.options;
   if (options.sst_file_manager != nullptr && !read_only_) {
@@ -216,14 +200,14 @@ Status DBImpl::Shutdown() {
   if (!read_only_) {
     space_.Close();
     files_ahead_->DeleteAll();
-    s = wals_.Close();
-    for (uint64_t number : wals_.TakeSpares()) {
+    s = front_.logs.Close();
+    for (uint64_t number : front_.logs.TakeSpares()) {
       // What is left is deleted at the next open.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }
     ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
-    const bool logs = !wals_.CurrentIsEmpty() && wals_.synced().bytes > 0;
+    const bool logs = !front_.logs.CurrentIsEmpty() && front_.logs.synced().bytes > 0;
     if (s.ok() && opened_ && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
       // Says how far the logs are synced, so that a log that is cut short or gone is missed. It stands behind the last
       // commit that counts, so that damage to the manifest's last record, which looks like a torn one, costs nothing.

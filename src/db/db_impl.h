@@ -51,11 +51,8 @@
 #include "db/space/idle_looks.h"
 #include "db/space/space_reclaimer.h"
 #include "db/write/memtable_switcher.h"
-#include "db/write/transaction_support.h"
-#include "db/write/wal_set.h"
-#include "db/write/write_counters.h"
+#include "db/write/write_front.h"
 #include "db/write/write_stalls.h"
-#include "db/write/write_thread.h"
 #include "family/column_family.h"
 #include "manifest/ownership.h"
 #include "rocksdb/db.h"
@@ -78,8 +75,7 @@ class DBImpl : public rocksdb::DB,
                private FamilyObserver,
                private JobHost {
  public:
-  // A secondary is read-only, and is told by MakeSecondary what it follows.
-  DBImpl(DbConfig config, bool read_only, std::unique_ptr<Ownership> ownership = nullptr);
+  explicit DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership = nullptr);
   ~DBImpl() override;
   // That opened it. GuardedDB asks; what does not come through rocksdb::DB asks here.
   const ProcessMark& process() const { return process_; }
@@ -146,7 +142,7 @@ class DBImpl : public rocksdb::DB,
     return process_.Inherited() ? nullptr : families_.ById(id);
   }
   // What recovery found prepared; once.
-  RecoveredTransactions TakeRecoveredTransactions();
+  RecoveredTransactions TakeRecoveredTransactions() { return front_.open_sections.TakeRecovered(); }
   Status NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
                         SequenceNumber* newest, std::string* time = nullptr) {
     if (process_.Inherited()) return InheritedStatus();
@@ -425,11 +421,8 @@ class DBImpl : public rocksdb::DB,
   Status LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync);
   void InsertGroup(const std::vector<WriteThread::Writer*>& group, std::atomic<int>* running);
   Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
-  Status CheckWritable(const char* method) const;
+  Status CheckWritable(const char* method) const { return config_.CheckWritable(method); }
   void KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group);
-  // At the front, or before there is one: what is prepared goes into the current log, not synced; then that holds it.
-  Status LogOpenSections();
-  void OpenSectionsAreIn(uint64_t log_number);
 
   // --- memtable_switch.cc: at the front of the write queue
   Status PrepareWrite(const WriteThread::Writer& leader);
@@ -579,7 +572,7 @@ class DBImpl : public rocksdb::DB,
 
   const ProcessMark process_;
   DbConfig config_;
-  const bool read_only_;
+  const bool read_only_ = config_.read_only();
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
   const std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
@@ -595,24 +588,17 @@ class DBImpl : public rocksdb::DB,
   mutable Mutex mu_;
   CondVar background_changed_;  // jobs ended, states installed, errors
   CommitQueue commits_;
+  WriteFront front_;
   ErrorHandler errors_;
-  SnapshotList snapshots_{&last_sequence_, &mu_, this};
+  SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
   ColumnFamilySet families_;
-  WriteThread write_thread_;
-  WalSet wals_;
   std::unique_ptr<Scheduler> scheduler_;  // ends its jobs in Shutdown
   SpaceReclaimer space_;
-  OpenSections open_sections_;
-  RecoveredTransactions recovered_transactions_ GUARDED_BY(mu_);
   WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
 
-  // The newest sequence that readers may see. Advanced at the front.
-  std::atomic<SequenceNumber> last_sequence_{0};
   std::atomic<bool> memtable_full_{false};  // some family's; the next leader switches it
   std::atomic<uint64_t> wal_limit_{UINT64_MAX};
   std::atomic<bool> shutting_down_{false};
-  std::atomic<bool> unlogged_data_{false};  // written with disableWAL and perhaps not flushed
-  WriteCounters written_;
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
 
@@ -658,20 +644,20 @@ class DBImpl : public rocksdb::DB,
 
   Tracing tracing_;
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
-                 last_sequence_, unlogged_data_, &snapshots_, &tracing_, &mu_};
+                 front_.last_sequence, front_.unlogged_data, &snapshots_, &tracing_, &mu_};
   FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};
   OptionsFiles options_files_{config_, ownership_.get(), &mu_, families_, commits_, *ledger_};
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
-                                FrontOfWrites{write_thread_, wals_, last_sequence_, errors_, commits_},
-                                families_, family_factory_, options_files_, space_, listeners_, *this};
-  LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, wals_},
+                                front_, errors_, commits_, families_, family_factory_, options_files_, space_, listeners_, *this};
+  LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs},
                         options_files_.number(), &mu_, *this};
-  LogFollower log_follower_{config_, wals_, last_sequence_};
+  LogFollower log_follower_{config_, front_.logs, front_.last_sequence};
   Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
-  Reports reports_{{config_, families_, *ledger_, snapshots_, wals_, errors_, written_, last_sequence_, mu_,
+  Reports reports_{{config_, families_, *ledger_, snapshots_, front_.logs, errors_, front_.written,
+                    front_.last_sequence, mu_,
                     stalls_.controller(), *this}};
-  OptionSetter option_setter_{config_, &mu_, write_thread_,
-                              OptionUsers{store_context_, wals_, *scheduler_, *reports_.stats_dump()},
+  OptionSetter option_setter_{config_, &mu_, front_.queue,
+                              OptionUsers{store_context_, front_.logs, *scheduler_, *reports_.stats_dump()},
                               families_, options_files_, space_, *this};
   IdleLooks idle_looks_{families_, &mu_, *this};
   AutoResume auto_resume_{this};

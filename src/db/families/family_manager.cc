@@ -30,7 +30,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
   if (Status s = ValidateFamilyOptions(db_options, sanitized); !s.ok()) return s;
   WarnAboutHints(config_.info_log.get(), rocksdb::DBOptions(), {sanitized});
   ExclusiveWrite front(&front_.queue);
-  if (front_.errors.writes_refused()) return front_.errors.error();
+  if (errors_.writes_refused()) return errors_.error();
   if (families_.ByName(name) != nullptr) {
     return Status::InvalidArgument("Column family already exists", name);
   }
@@ -66,7 +66,7 @@ Status FamilyManager::CommitNew(const std::shared_ptr<ColumnFamily>& family) {
   edit.log_number = family->log_number;
   edit.max_column_family = max_id_;
   items.front().installed = [&] { families_.Add(family); };
-  Status s = front_.commits.Commit(&items, garbage.list());
+  Status s = commits_.Commit(&items, garbage.list());
   if (s.ok()) observer_.FamilyChanged(family);
   return s;
 }
@@ -112,7 +112,7 @@ Status FamilyManager::CommitDrop(const std::shared_ptr<ColumnFamily>& family) {
     families_.Remove(family->id());
     family->store()->MarkDropped();
   };
-  Status s = front_.commits.Commit(&items, garbage.list());
+  Status s = commits_.Commit(&items, garbage.list());
   if (s.ok()) observer_.FamilyChanged(family);
   return s;
 }
@@ -123,7 +123,7 @@ Status FamilyManager::Drop(const std::vector<rocksdb::ColumnFamilyHandle*>& hand
   bool any = false;
   {
     ExclusiveWrite front(&front_.queue);
-    if (front_.errors.writes_refused()) return front_.errors.error();
+    if (errors_.writes_refused()) return errors_.error();
     for (rocksdb::ColumnFamilyHandle* handle : handles) {
       const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
       if (family->id() == 0) {

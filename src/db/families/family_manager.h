@@ -16,31 +16,23 @@
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
 #include "db/report/listeners.h"
-#include "db/write/wal_set.h"
-#include "db/write/write_thread.h"
+#include "db/write/write_front.h"
 #include "manifest/ownership.h"
 
 namespace compassdb {
 
-// What it takes to commit at the front of the write queue, where no record is written meanwhile.
-struct FrontOfWrites {
-  WriteThread& queue;
-  const WalSet& logs;
-  const std::atomic<SequenceNumber>& last_sequence;
-  const ErrorHandler& errors;
-  CommitQueue& commits;
-};
-
 class FamilyManager final : public HandleOwner {
  public:
   // `ownership` may be null.
-  FamilyManager(const DbConfig& config, Ownership* ownership, Mutex* mu, const FrontOfWrites& front,
-                ColumnFamilySet& families, FamilyFactory& factory, OptionsFiles& options_files, SpaceReclaimer& space,
+  FamilyManager(const DbConfig& config, Ownership* ownership, Mutex* mu, WriteFront& front,
+                const ErrorHandler& errors, CommitQueue& commits, ColumnFamilySet& families, FamilyFactory& factory, OptionsFiles& options_files, SpaceReclaimer& space,
                 const Listeners& listeners, FamilyObserver& observer)
       : config_(config),
         ownership_(ownership),
         mu_(mu),
         front_(front),
+        errors_(errors),
+        commits_(commits),
         families_(families),
         factory_(factory),
         options_files_(options_files),
@@ -88,7 +80,9 @@ class FamilyManager final : public HandleOwner {
   const DbConfig& config_;
   Ownership* const ownership_;
   Mutex* const mu_;
-  const FrontOfWrites front_;
+  WriteFront& front_;
+  const ErrorHandler& errors_;
+  CommitQueue& commits_;
   ColumnFamilySet& families_;
   FamilyFactory& factory_;
   OptionsFiles& options_files_;

@@ -32,7 +32,8 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
     stores_.oldest_snapshot = [] { return kMaxSequenceNumber; };
     commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
     commits_.stamp = [](std::vector<VersionEdit>*) {};
-    EXPECT_TRUE(logs_.StartFirst(WalHeader(), "id").ok());
+    front_.last_sequence = 11;
+    EXPECT_TRUE(front_.logs.StartFirst(WalHeader(), "id").ok());
     std::shared_ptr<ColumnFamily> family;
     EXPECT_TRUE(factory_.Make(0, "default", options_, &family).ok());
     EXPECT_TRUE(family->store()->Open().ok());
@@ -45,7 +46,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   ~FamilyManagerTest() override {
     scheduler_.Shutdown();
     manager_.Close();
-    EXPECT_TRUE(logs_.Close().ok());
+    EXPECT_TRUE(front_.logs.Close().ok());
   }
   void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override { changed_.push_back(family->name()); }
   void FamiliesChanged() override {}
@@ -78,23 +79,23 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   ExtentLedger ledger_{fs_.get(), &tables_, 0};
   Mutex mu_;
   CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_};
-  WalSet logs_{fs_.get(), "/db", {}, [this] { return commits_.NewNumber(); }, nullptr};
-  WriteThread queue_{WriteThread::Options()};
+  WriteFront front_{config_, [this] { return commits_.NewNumber(); }};
   ErrorHandler errors_;
-  std::atomic<SequenceNumber> last_sequence_{11};
   Scheduler scheduler_;
   const Listeners listeners_{config_.options.listeners};
   const EventLog event_log_{nullptr, config_.clock};
-  SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, logs_}, &mu_,
+  SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, front_.logs}, &mu_,
                         scheduler_, *this,               {event_log_, listeners_}};
   ColumnFamilySet families_;
-  SnapshotList snapshots_{&last_sequence_, &mu_, this};
+  SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
   FamilyFactory factory_{config_, stores_, snapshots_, space_};
   OptionsFiles options_files_{config_, /*ownership=*/nullptr, &mu_, families_, commits_, ledger_};
   FamilyManager manager_{config_,
                          /*ownership=*/nullptr,
                          &mu_,
-                         {queue_, logs_, last_sequence_, errors_, commits_},
+                         front_,
+                         errors_,
+                         commits_,
                          families_,
                          factory_,
                          options_files_,
@@ -109,7 +110,7 @@ TEST_F(FamilyManagerTest, ANewFamilyHasTheNextIdAndNoOlderRecords) {
   ASSERT_TRUE(manager_.Create(options_, "one", &handle).ok());
   EXPECT_EQ(handle->GetID(), 1u);
   EXPECT_EQ(families_.ByName("one")->mem_earliest_sequence, 11u);
-  EXPECT_EQ(families_.ByName("one")->log_number, logs_.current_number());
+  EXPECT_EQ(families_.ByName("one")->log_number, front_.logs.current_number());
   EXPECT_EQ(changed_, std::vector<std::string>{"one"});
   EXPECT_GT(options_files_.number(), 0u);
   // An id is not used twice.

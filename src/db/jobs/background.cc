@@ -142,7 +142,7 @@ void DBImpl::SetBackgroundError(const Status& error, rocksdb::BackgroundErrorRea
   listeners_.BackgroundError(reason, &told);
   if (told.ok()) {
     // A listener took it upon itself; but not that of a log, which takes no more writes.
-    if (!wals_.failed()) return;
+    if (!front_.logs.failed()) return;
     told = Status(error, ErrorHandler::SeverityOf(error, reason));
   }
   errors_.Set(told, reason).PermitUncheckedError();
@@ -206,7 +206,7 @@ bool DBImpl::DescribeJob(JobRecord* record) {
     VersionEdit database;
     database.db_id = db_id_;
     database.hash_seed = hash_seed_;
-    database.last_sequence = last_sequence_.load(std::memory_order_acquire);
+    database.last_sequence = front_.last_sequence.load(std::memory_order_acquire);
     const bool all = families_.size() <= kMostFamilies;
     if (all) database.max_column_family = family_manager_.max_id();
     record->state.push_back(std::move(database));
@@ -250,7 +250,7 @@ std::vector<VersionEdit> DBImpl::SnapshotEdits() {
 
 // The oldest log needed counts with what the edits themselves change.
 void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
-  uint64_t oldest = std::min(wals_.current_number(), open_sections_.OldestLog());
+  uint64_t oldest = std::min(front_.logs.current_number(), front_.open_sections.OldestLog());
   for (const auto& family : families_.All()) {
     uint64_t needed = family->OldestRecordLog();
     uint64_t prepared = family->OldestPreparedLog(0);
@@ -265,11 +265,11 @@ void DBImpl::StampEdits(std::vector<VersionEdit>* edits) {
     oldest = std::min({oldest, needed, prepared});
   }
   edits->front().min_log_number = oldest;
-  const SyncedLog synced = wals_.synced();
+  const SyncedLog synced = front_.logs.synced();
   if (synced.bytes > 0 && synced.number >= oldest) {
     edits->front().synced_log = {synced.number, synced.bytes};
   }
-  edits->front().last_sequence = last_sequence_.load(std::memory_order_acquire);
+  edits->front().last_sequence = front_.last_sequence.load(std::memory_order_acquire);
 }
 
 Status DBImpl::PauseBackgroundWork() {

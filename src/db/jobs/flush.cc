@@ -44,7 +44,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
   std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>> targets;
   Status s;
   {
-    ExclusiveWrite front(&write_thread_);
+    ExclusiveWrite front(&front_.queue);
     if (errors_.writes_refused()) return errors_.error();
     {
       ReadStateGarbage garbage(&space_);
@@ -82,7 +82,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
 
 // Data that no log holds would be lost, so it is flushed unless told otherwise.
 void DBImpl::FlushUnloggedData() {
-  if (read_only_ || !unlogged_data_ || errors_.writes_refused()) return;
+  if (read_only_ || !front_.unlogged_data || errors_.writes_refused()) return;
   {
     MutexLock lock(&mu_);
     if (config_.options.avoid_flush_during_shutdown) return;
@@ -113,7 +113,7 @@ Status DBImpl::WaitForFlush(const FlushTargets& targets, bool for_listeners, boo
 }
 
 void DBImpl::BackgroundFlush() {
-  MemTableFlush flush(job_environment_, {families_, &wals_, &errors_, unlogged_data_});
+  MemTableFlush flush(job_environment_, {families_, &front_.logs, &errors_, front_.unlogged_data});
   {
     MutexLock lock(&mu_);
     --background_.flushes_scheduled;

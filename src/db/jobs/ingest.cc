@@ -347,14 +347,14 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   Status s;
   std::unique_ptr<TableIngestion> job;
   {
-    ExclusiveWrite front(&write_thread_);
+    ExclusiveWrite front(&front_.queue);
     if (errors_.writes_refused()) return errors_.error();
     s = CheckSequencesAreLeft();
     if (s.ok()) s = FlushForIngestion(ingestions);
     const bool snapshots = snapshots_.count() > 0;
     if (s.ok()) s = AssignSequences(&ingestions, snapshots);
     if (s.ok()) {
-      job = std::make_unique<TableIngestion>(job_environment_, ingestions, !snapshots, &last_sequence_);
+      job = std::make_unique<TableIngestion>(job_environment_, ingestions, !snapshots, &front_.last_sequence);
       s = job->Execute();
     }
     if (s.ok() && job->outdated()) {
@@ -362,7 +362,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
       s = AssignSequences(&ingestions, /*snapshots=*/true);
       if (s.ok()) {
         job = std::make_unique<TableIngestion>(job_environment_, ingestions, /*without_snapshots=*/false,
-                                               &last_sequence_);
+                                               &front_.last_sequence);
         s = job->Execute();
       }
     }
@@ -423,7 +423,7 @@ Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
 
 // Front.
 Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) {
-  SequenceNumber next = last_sequence_.load() + 1;
+  SequenceNumber next = front_.last_sequence.load() + 1;
   MutexLock lock(&mu_);
   for (Ingestion& ingestion : *ingestions) {
     const TphMeta& table = ingestion.file->info().table;
@@ -558,9 +558,9 @@ Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& 
   if (Status s = CreateColumnFamily(options, name, handle); !s.ok()) return s;
   Status s;
   {
-    ExclusiveWrite front(&write_thread_);
+    ExclusiveWrite front(&front_.queue);
     for (Ingestion& ingestion : ingestions) ingestion.family = SharedFamilyOf(*handle);
-    s = TableIngestion(job_environment_, ingestions, /*without_snapshots=*/false, &last_sequence_).Execute();
+    s = TableIngestion(job_environment_, ingestions, /*without_snapshots=*/false, &front_.last_sequence).Execute();
   }
   if (!s.ok()) {
     DropColumnFamily(*handle).PermitUncheckedError();  // the first error counts
@@ -595,7 +595,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path,
       memtables.push_back(state->mem);
     }
   }
-  const SequenceNumber shown = last_sequence_.load(std::memory_order_acquire);
+  const SequenceNumber shown = front_.last_sequence.load(std::memory_order_acquire);
   const SequenceNumber last = read_only_ ? shown : kMaxSequenceNumber;  // a secondary has read on, perhaps
   BlockReadOptions read;
   read.fill_cache = false;

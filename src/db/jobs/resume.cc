@@ -49,12 +49,8 @@ bool DBImpl::ResumeFromSoft() {
   return true;
 }
 
-// At the front. The logs that were given up are still needed if a crash comes before the next commit to the manifest.
 Status DBImpl::SaveOpenSections() {
-  if (open_sections_.OldestLog() > wals_.given_up()) return Status::OK();
-  Status s = LogOpenSections();
-  if (s.ok()) s = wals_.SyncUntold();
-  if (s.ok()) OpenSectionsAreIn(wals_.current_number());
+  Status s = front_.SaveOpenSections(config_.info_log.get());
   if (!s.ok()) errors_.SetWalFailed();
   return s;
 }
@@ -67,7 +63,7 @@ std::unique_ptr<ExclusiveWrite> DBImpl::FrontWithoutFlushes() {
       MutexLock lock(&mu_);
       while (errors_.background_stopped() && !shutting_down_ && background_.flushes_running > 0) background_changed_.Wait();
     }
-    auto front = std::make_unique<ExclusiveWrite>(&write_thread_);
+    auto front = std::make_unique<ExclusiveWrite>(&front_.queue);
     MutexLock lock(&mu_);
     if (!errors_.background_stopped() || shutting_down_ || background_.flushes_running == 0) return front;
   }
@@ -122,7 +118,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
       }
       return s;
     }
-    wals_.NoneGivenUpIsNeeded();
+    front_.logs.NoneGivenUpIsNeeded();
   }
   LogInfo(config_.info_log.get(), "resumed after: " + old->ToString());
   listeners_.ErrorRecoveryEnds(*old, Status::OK());

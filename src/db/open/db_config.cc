@@ -85,6 +85,18 @@ Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& w
       "where it should be the same, leave the option empty");
 }
 
+Status DbConfig::CheckWritable(const char* method) const {
+  switch (access) {
+    case Access::kReadWrite:
+      return Status::OK();
+    case Access::kReadOnly:
+      return Status::NotSupported("Not supported operation in read only mode.", method);
+    case Access::kSecondary:
+      return Status::NotSupported("Not supported operation in secondary mode.", method);
+  }
+  return Status::OK();
+}
+
 std::vector<TablePath> DbConfig::PathsOf(const rocksdb::ColumnFamilyOptions& family) const {
   return tables_linked || family.cf_paths.empty() ? table_paths : TablePathsOf(family.cf_paths);
 }

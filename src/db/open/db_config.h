@@ -15,9 +15,13 @@
 
 namespace compassdb {
 
+// A secondary is read-only, too, and follows a primary.
+enum class Access { kReadWrite, kReadOnly, kSecondary };
+
 struct DbConfig {
   rocksdb::DBOptions options;  // sanitised
   std::string name;            // as the application gave it
+  Access access = Access::kReadWrite;
   std::string wal_dir;
   std::vector<TablePath> table_paths;  // of families without cf_paths
   bool tables_linked = false;  // all compaction files are links in the one table path
@@ -30,6 +34,9 @@ struct DbConfig {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;  // null: no limit
   std::shared_ptr<rocksdb::Cache> memory_pool;  // of memory_limit; null: there is none
 
+  bool read_only() const { return access != Access::kReadWrite; }
+  // NotSupported where the database is read-only. `method`: what the application called.
+  Status CheckWritable(const char* method) const;
   // Where the family's new files go; never empty.
   std::vector<TablePath> PathsOf(const rocksdb::ColumnFamilyOptions& family) const;
   int max_flushes() const;

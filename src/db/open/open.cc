@@ -341,7 +341,8 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     rocksdb::Warn(config.info_log.get(),
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
-  db_ = std::make_unique<GuardedDB>(std::move(config), request_.read_only, std::move(ownership_));
+  if (request_.read_only) config.access = request_.secondary_path.empty() ? Access::kReadOnly : Access::kSecondary;
+  db_ = std::make_unique<GuardedDB>(std::move(config), std::move(ownership_));
   db_->lock_ = std::move(lock);
   if (links == nullptr) {
     for (const std::string& dir : table_dirs_) db_->files_->dirs()->Add(dir);

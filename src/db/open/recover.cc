@@ -110,7 +110,7 @@ Status DbOpener::RecoverExisting() {
   }
   db->hash_seed_ = state.hash_seed;
   db->store_context_.hasher = KeyHasher(state.hash_seed);
-  db->last_sequence_ = state.last_sequence;
+  db->front_.last_sequence = state.last_sequence;
   {
     MutexLock lock(&db->mu_);
     db->family_manager_.set_max_id(state.max_column_family);
@@ -299,7 +299,7 @@ Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (sink.inside_section()) return Status::Corruption("prepared section without its end");
-  if (next > 0) db_->last_sequence_ = std::max(db_->last_sequence_.load(), next - 1);
+  if (next > 0) db_->front_.last_sequence = std::max(db_->front_.last_sequence.load(), next - 1);
   if (!sink.full() || request_.read_only) return Status::OK();
   for (const auto& family : db_->families_.All()) {
     if (!family->mem->ShouldFlush()) continue;
@@ -423,9 +423,9 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     uint64_t bytes = 0;
     Status s = db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes);
     if (!s.ok()) return s;
-    db_->wals_.AddRecovered(number, bytes);
+    db_->front_.logs.AddRecovered(number, bytes);
   }
-  if (!logs.empty()) db_->wals_.SetRecoveredEnd({report.end_number, report.end_offset});
+  if (!logs.empty()) db_->front_.logs.SetRecoveredEnd({report.end_number, report.end_offset});
   return StartWriting(report);
 }
 
@@ -433,22 +433,21 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
 // old ones: after a crash in between it is found twice, which does no harm.
 Status DbOpener::RelogPrepared() {
   DBImpl* const db = db_.get();
-  const uint64_t number = db->wals_.current_number();
+  const uint64_t number = db->front_.logs.current_number();
   for (auto& [xid, transaction] : prepared_) {
     transaction.section = std::make_shared<PreparedSection>(xid);
     transaction.section->batch = transaction.batch;
     if (Status s = WriteBatchInternal::MarkEndPrepare(&transaction.section->batch, xid); !s.ok()) return s;
-    db->open_sections_.Announce(xid);
-    db->open_sections_.Logged(transaction.section, number);
+    db->front_.open_sections.Announce(xid);
+    db->front_.open_sections.Logged(transaction.section, number);
   }
   if (!prepared_.empty()) {
-    Status s = db->LogOpenSections();
-    if (s.ok()) s = db->wals_.Sync();
+    Status s = db->front_.open_sections.WriteTo(&db->front_.logs, db->front_.last_sequence + 1);
+    if (s.ok()) s = db->front_.logs.Sync();
     if (!s.ok()) return s;
-    db->OpenSectionsAreIn(number);
+    db->front_.open_sections.AreIn(number, db->config_.info_log.get());
   }
-  MutexLock lock(&db->mu_);
-  db->recovered_transactions_ = std::move(prepared_);
+  db->front_.open_sections.SetRecovered(std::move(prepared_));
   return Status::OK();
 }
 
@@ -461,11 +460,11 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   header.compression = db->config_.options.wal_compression;
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;
-  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->last_sequence_.load();
+  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->front_.last_sequence.load();
   // A crash before the new manifest leaves this log beside the old identity.
   if (!new_identity_) header.db_id = db->db_id_;
-  if (Status s = db->wals_.StartFirst(header, db->db_id_); !s.ok()) return s;
-  const uint64_t number = db->wals_.current_number();
+  if (Status s = db->front_.logs.StartFirst(header, db->db_id_); !s.ok()) return s;
+  const uint64_t number = db->front_.logs.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
     ReadStateGarbage garbage(&db_->space_);

@@ -481,7 +481,8 @@ uint64_t Repairer::NumberBehindAll(const FileList& files) const {
 
 Status Repairer::CheckTables() {
   DbConfig config = config_;
-  DBImpl db(std::move(config), /*read_only=*/true);
+  config.access = Access::kReadOnly;
+  DBImpl db(std::move(config));
   db.store_context_.hasher = KeyHasher(state_.hash_seed);
   db.store_context_.log_info = [this](const std::string& line) { Log(line); };
   db.store_context_.describe_job = [&](JobRecord* record) {

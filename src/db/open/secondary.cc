@@ -294,7 +294,7 @@ Status Secondary::ReadLog() {
 
 Status Secondary::ApplyBatch(const Slice& record) {
   // Of the manifest's last sequence or below: memtables that readers have must not show half of it, nor empty ones.
-  const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= db_->last_sequence_.load();
+  const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= db_->front_.last_sequence.load();
   if (hide || memtables_log_ != log_) {
     memtables_log_ = log_;
     memtables_hidden_ |= hide;
@@ -326,7 +326,7 @@ void Secondary::Install(std::vector<Change>* changes) {
   MutexLock lock(&db_->mu_);
   // First the sequence: a reader pins its state before it looks at that, so the new states are
   // never read at an old one.
-  db_->last_sequence_.store(std::max(last_sequence_, db_->last_sequence_.load()));
+  db_->front_.last_sequence.store(std::max(last_sequence_, db_->front_.last_sequence.load()));
   db_->commits_.SetManifest(manifest_, manifest_offset_);
   for (const FileChecksum& checksum : state_.LiveChecksums()) db_->ledger_->SetChecksum(checksum);
   for (Change& change : *changes) {

@@ -12,7 +12,7 @@
 
 namespace compassdb {
 Status DBImpl::CheckSequencesAreLeft() const {
-  const SequenceNumber last = last_sequence_.load(std::memory_order_relaxed);
+  const SequenceNumber last = front_.last_sequence.load(std::memory_order_relaxed);
   if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
   return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
 }
@@ -26,7 +26,7 @@ Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
   const bool buffers_full =
       config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush();
   if (memtable_full_.load(std::memory_order_acquire) || buffers_full ||
-      wals_.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
+      front_.logs.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
     Status s;
     {
       ReadStateGarbage garbage(&space_);
@@ -63,11 +63,11 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
       if (family->mem->ShouldFlush()) full.push_back(family);
     }
   }
-  if (full.empty() && wals_.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
+  if (full.empty() && front_.logs.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
     // Whoever holds the oldest log lets go of it.
     uint64_t oldest = UINT64_MAX;
     for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
-    if (oldest < wals_.current_number()) {
+    if (oldest < front_.logs.current_number()) {
       flush_waiting(oldest);
       for (const auto& family : all) {
         if (!family->mem->empty() && family->mem_log_number <= oldest) full.push_back(family);
@@ -98,13 +98,13 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
 
 Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                                ReadStateGarbage* garbage) {
-  if (!wals_.CurrentIsEmpty()) {
+  if (!front_.logs.CurrentIsEmpty()) {
     mu_.Unlock();
-    Status s = wals_.Start(reason == rocksdb::FlushReason::kErrorRecovery);
+    Status s = front_.logs.Start(reason == rocksdb::FlushReason::kErrorRecovery);
     mu_.Lock();
     if (!s.ok()) return s;
   }
-  const uint64_t number = wals_.current_number();
+  const uint64_t number = front_.logs.current_number();
   if (!listeners_.empty()) TellSealed(families);
   for (const auto& family : families) {
     if (family->mem->empty() || family->dropped) continue;
@@ -112,7 +112,7 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
       family->pace.Sealed(config_.clock->NowNanos(), family->mem->data_size());
     }
     family->SealMemTable(number, garbage->list());
-    family->mem_earliest_sequence = last_sequence_.load(std::memory_order_acquire);
+    family->mem_earliest_sequence = front_.last_sequence.load(std::memory_order_acquire);
     family->flush_reason = reason;
     if (reason != rocksdb::FlushReason::kWriteBufferFull) family->flush_requested = true;
   }
@@ -172,7 +172,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
     return passes ? Status::OK() : Status::Incomplete("Write stall");
   }
   const uint64_t start = config_.clock->NowNanos();
-  write_thread_.BeginStall();
+  front_.queue.BeginStall();
   Status s;
   {
     MutexLock lock(&mu_);
@@ -207,7 +207,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
       break;
     }
   }
-  write_thread_.EndStall();
+  front_.queue.EndStall();
   stalls_.NotifyListeners();
   const uint64_t nanos = config_.clock->NowNanos() - start;
   const uint64_t micros = nanos / 1000;
@@ -215,7 +215,7 @@ Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
     rocksdb::get_perf_context()->write_delay_time += nanos;
   }
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  written_.stall_micros.fetch_add(micros, std::memory_order_relaxed);
+  front_.written.stall_micros.fetch_add(micros, std::memory_order_relaxed);
   Tick(statistics, rocksdb::STALL_MICROS, micros);
   Record(statistics, rocksdb::WRITE_STALL, micros);
   return s;

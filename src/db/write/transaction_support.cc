@@ -34,38 +34,32 @@ Status DBImpl::LogSection(const WriteOptions& options, const std::shared_ptr<Pre
   TransactionWrite write;
   write.prepare = section;
   Status s = CatchOutOfMemory("Prepare", [&] {
-    open_sections_.Announce(section->name);
+    front_.open_sections.Announce(section->name);
     return Status::OK();
   });
   if (!s.ok()) return s;
   s = WriteForTransaction(options, &section->batch, write);
-  if (!s.ok()) open_sections_.Withdraw(section->name);
+  if (!s.ok()) front_.open_sections.Withdraw(section->name);
   return s;
 }
 
-Status DBImpl::LogOpenSections() {
+Status OpenSections::WriteTo(WalSet* logs, SequenceNumber sequence) const {
   return CatchOutOfMemory("a log", [&] {
     Status s;
-    for (const auto& section : open_sections_.All()) {
-      WriteBatch copy(section->batch);
-      WriteBatchInternal::SetSequence(&copy, last_sequence_.load() + 1);
-      if (s = wals_.Append(WriteBatchInternal::Contents(&copy), /*sync=*/false); !s.ok()) break;
+    for (const auto& section : All()) {
+      rocksdb::WriteBatch copy(section->batch);
+      WriteBatchInternal::SetSequence(&copy, sequence);
+      if (s = logs->Append(WriteBatchInternal::Contents(&copy), /*sync=*/false); !s.ok()) break;
     }
     return s;
   });
 }
 
-void DBImpl::OpenSectionsAreIn(uint64_t log_number) {
-  for (const auto& section : open_sections_.All()) {
+void OpenSections::AreIn(uint64_t log_number, rocksdb::Logger* info_log) {
+  for (const auto& section : All()) {
     section->log_number = log_number;
-    LogInfo(config_.info_log.get(), "prepared transaction " + section->name + " is in log " +
-                                        std::to_string(log_number));
+    LogInfo(info_log, "prepared transaction " + section->name + " is in log " + std::to_string(log_number));
   }
-}
-
-RecoveredTransactions DBImpl::TakeRecoveredTransactions() {
-  MutexLock lock(&mu_);
-  return std::move(recovered_transactions_);
 }
 
 // At the front, before the insertion: the memtables that are to receive what
@@ -73,7 +67,7 @@ RecoveredTransactions DBImpl::TakeRecoveredTransactions() {
 void DBImpl::KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group) {
   for (const WriteThread::Writer* w : group) {
     if (w->ends == nullptr) continue;
-    const uint64_t log_number = open_sections_.LogOf(*w->ends);
+    const uint64_t log_number = front_.open_sections.LogOf(*w->ends);
     FamilyCollector families;
     // It was checked before it joined the queue.
     WriteBatchInternal::InsertInto(w->batch, &families, nullptr).PermitUncheckedError();

@@ -9,14 +9,18 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "format/internal_key.h"
+#include "rocksdb/env.h"
 #include "rocksdb/status.h"
 #include "rocksdb/write_batch.h"
 #include "util/mutex.h"
 
 namespace compassdb {
 
+class WalSet;
 using rocksdb::Status;
 
 // What a transaction has prepared. Its name and, once it is logged, its batch stay as they are.
@@ -49,7 +53,7 @@ using RecoveredTransactions = std::map<std::string, RecoveredTransaction>;  // b
 
 // The sections that are open: in a log, neither committed nor rolled back. By name, as recovery knows them,
 // whether the transaction's object is still there or not. They are held in memory, too: a log that fails may take
-// them with it, and the next one gets them instead (DBImpl::LogOpenSections).
+// them with it, and the next one gets them instead (WriteTo).
 //
 // Thread safety: all of it. The mutex is a leaf. Logged and Ended come from the front of the write queue, where
 // nothing may be thrown.
@@ -98,10 +102,25 @@ class OpenSections {
     }
     return all;
   }
+  // At the front, or before there is one. Writes all into the current log, not synced, under that sequence; once it is
+  // synced, that log holds them.
+  Status WriteTo(WalSet* logs, SequenceNumber sequence) const;
+  void AreIn(uint64_t log_number, rocksdb::Logger* info_log);
+
+  // What recovery found prepared. It is taken once.
+  void SetRecovered(RecoveredTransactions recovered) {
+    MutexLock lock(&mu_);
+    recovered_ = std::move(recovered);
+  }
+  RecoveredTransactions TakeRecovered() {
+    MutexLock lock(&mu_);
+    return std::exchange(recovered_, {});
+  }
 
  private:
   mutable Mutex mu_;
   std::map<std::string, std::shared_ptr<PreparedSection>> sections_ GUARDED_BY(mu_);  // null: announced
+  RecoveredTransactions recovered_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

@@ -131,16 +131,6 @@ Status LimitWalRate(const rocksdb::DBOptions& db, const WriteOptions& options, s
 
 }  // namespace
 
-Status DBImpl::CheckWritable(const char* method) const {
-  if (secondary_ != nullptr) {
-    return Status::NotSupported("Not supported operation in secondary mode.", method);
-  }
-  if (read_only_) {
-    return Status::NotSupported("Not supported operation in read only mode.", method);
-  }
-  return Status::OK();
-}
-
 Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    const Slice& value) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
@@ -247,7 +237,7 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
   w.count = w.section != nullptr ? 0 : WriteBatchInternal::Count(batch);
   const rocksdb::PerfLevel level = CurrentPerfLevel();
   PerfSpan waiting(level, &rocksdb::PerfContext::write_thread_wait_nanos);
-  const WriteThread::State joined = write_thread_.Join(&w);
+  const WriteThread::State joined = front_.queue.Join(&w);
   waiting.End();
   switch (joined) {
     case WriteThread::State::kLeader:
@@ -258,7 +248,7 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
       const PerfSpan inserting(level, &rocksdb::PerfContext::write_memtable_time);
       w.status = InsertBatch(w, /*concurrent=*/true);
     }
-      write_thread_.CompleteInsert(&w);
+      front_.queue.CompleteInsert(&w);
       break;
     default:
       break;
@@ -281,7 +271,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   if (s.ok() && leader->check != nullptr) s = (*leader->check)();
   std::vector<WriteThread::Writer*> group;
   if (const Status built = CatchOutOfMemory("Write", [&] {
-        group = write_thread_.BuildGroup(leader);
+        group = front_.queue.BuildGroup(leader);
         return Status::OK();
       });
       !built.ok()) {
@@ -291,7 +281,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   std::atomic<int> running{0};
   if (s.ok()) {
     // Nobody else writes sequences while we lead.
-    SequenceNumber next = last_sequence_.load(std::memory_order_relaxed) + 1;
+    SequenceNumber next = front_.last_sequence.load(std::memory_order_relaxed) + 1;
     size_t bytes = 0;
     for (WriteThread::Writer* w : group) {
       if (tracing_.running()) [[unlikely]] {
@@ -307,7 +297,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
     if (!leader->disable_wal) {
       s = CatchOutOfMemory("Write", [&] { return LogGroup(group, leader->sync); });
     } else {
-      unlogged_data_.store(true, std::memory_order_relaxed);
+      front_.unlogged_data.store(true, std::memory_order_relaxed);
     }
     logging.End();
     if (s.ok()) {
@@ -324,12 +314,12 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       }
       // Before anybody may write what is open into another log.
       for (const WriteThread::Writer* w : group) {
-        if (w->ends != nullptr && w->status.ok()) open_sections_.Ended(*w->ends);
+        if (w->ends != nullptr && w->status.ok()) front_.open_sections.Ended(*w->ends);
       }
     }
     // Published also after a failure: the numbers may be in the log, so they
     // are not given out again.
-    last_sequence_.store(next - 1, std::memory_order_release);
+    front_.last_sequence.store(next - 1, std::memory_order_release);
     if (s.ok()) {
       rocksdb::Statistics* const statistics = config_.options.statistics.get();
       Tick(statistics, rocksdb::NUMBER_KEYS_WRITTEN, next - group.front()->sequence);
@@ -337,11 +327,11 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       if (!leader->disable_wal) Tick(statistics, rocksdb::WRITE_WITH_WAL, group.size());
       Record(statistics, rocksdb::BYTES_PER_WRITE, bytes);
       const auto count = [](std::atomic<uint64_t>* c, uint64_t n) { c->fetch_add(n, std::memory_order_relaxed); };
-      count(&written_.bytes, bytes);
-      count(&written_.keys, next - group.front()->sequence);
-      count(&written_.by_self, 1);
-      count(&written_.by_other, group.size() - 1);
-      if (!leader->disable_wal) count(&written_.with_wal, group.size());
+      count(&front_.written.bytes, bytes);
+      count(&front_.written.keys, next - group.front()->sequence);
+      count(&front_.written.by_self, 1);
+      count(&front_.written.by_other, group.size() - 1);
+      if (!leader->disable_wal) count(&front_.written.with_wal, group.size());
     }
   }
   before.End();
@@ -358,7 +348,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   } else {
     for (WriteThread::Writer* w : group) w->status = s;
   }
-  write_thread_.ExitGroup(group);
+  front_.queue.ExitGroup(group);
   return result;
 }
 
@@ -378,7 +368,7 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
   {
     rocksdb::Statistics* const statistics = config_.options.statistics.get();
     StopWatch watch(config_.clock, sync ? statistics : nullptr, rocksdb::WAL_FILE_SYNC_MICROS);
-    s = wals_.Append(WriteBatchInternal::Contents(record), sync);
+    s = front_.logs.Append(WriteBatchInternal::Contents(record), sync);
   }
   if (!s.ok()) {
     errors_.SetWalFailed();
@@ -390,7 +380,7 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
     return s;
   }
   for (const WriteThread::Writer* w : group) {
-    if (w->section != nullptr) open_sections_.Logged(*w->section, wals_.current_number());
+    if (w->section != nullptr) front_.open_sections.Logged(*w->section, front_.logs.current_number());
   }
   return s;
 }
@@ -401,9 +391,9 @@ void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
   for (const WriteThread::Writer* w : group) bytes += w->bytes;
   if (group.size() > 1 && bytes >= kParallelInsertBytes &&
       config_.options.allow_concurrent_memtable_write) {
-    write_thread_.StartParallelInsert(group, running);
+    front_.queue.StartParallelInsert(group, running);
     group.front()->status = InsertBatch(*group.front(), /*concurrent=*/true);
-    write_thread_.AwaitInserts(group.front(), running);
+    front_.queue.AwaitInserts(group.front(), running);
   } else {
     for (WriteThread::Writer* w : group) w->status = InsertBatch(*w, /*concurrent=*/false);
   }
@@ -422,8 +412,8 @@ Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
 
 Status DBImpl::FlushWAL(bool sync) {
   if (Status s = CheckWritable("FlushWAL"); !s.ok()) return s;
-  ExclusiveWrite front(&write_thread_);
-  Status s = sync ? wals_.Sync() : wals_.Flush();
+  ExclusiveWrite front(&front_.queue);
+  Status s = sync ? front_.logs.Sync() : front_.logs.Flush();
   if (!s.ok()) {
     errors_.SetWalFailed();
     SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
@@ -443,8 +433,8 @@ Status DBImpl::LockWAL() {
       return Status::OK();
     }
   }
-  auto front = std::make_unique<ExclusiveWrite>(&write_thread_);
-  if (Status s = wals_.Flush(); !s.ok()) return s;
+  auto front = std::make_unique<ExclusiveWrite>(&front_.queue);
+  if (Status s = front_.logs.Flush(); !s.ok()) return s;
   MutexLock lock(&mu_);
   ++wal_locks_;
   wal_lock_ = std::move(front);
@@ -460,7 +450,7 @@ Status DBImpl::UnlockWAL() {
 }
 
 rocksdb::SequenceNumber DBImpl::GetLatestSequenceNumber() const {
-  return last_sequence_.load(std::memory_order_acquire);
+  return front_.last_sequence.load(std::memory_order_acquire);
 }
 
 }  // namespace compassdb

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is changed at the front of the write queue alone: by the writer that leads there, or by who has
+// entered it with ExclusiveWrite. Other parts of the database are given what they read of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "db/open/db_config.h"
+#include "db/write/transaction_support.h"
+#include "db/write/wal_set.h"
+#include "db/write/write_counters.h"
+#include "db/write/write_thread.h"
+
+namespace compassdb {
+
+struct WriteFront {
+  // `new_number` gives file numbers; thread safe.
+  WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number);
+
+  // Open sections that are in logs that were given up are written into the current log, and synced. Not before what
+  // was written earlier is durable: they must not outlive it.
+  Status SaveOpenSections(rocksdb::Logger* info_log);
+
+  WriteThread queue;
+  WalSet logs;
+  OpenSections open_sections;
+  std::atomic<SequenceNumber> last_sequence{0};  // the newest that readers may see
+  std::atomic<bool> unlogged_data{false};        // written with disableWAL and perhaps not flushed
+  WriteCounters written;
+};
+
+}  // namespace compassdb
