@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store's facet for pages, which are written in place. Older versions leave them: an iterator
+// holds its sequence as a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manifest/version_edit.h"
+#include "store/compaction_task.h"
+
+namespace compassdb {
+
+class Pages {
+ public:
+  virtual ~Pages() = default;
+  // On an open store, before its first use: the edit has what the options require and the state
+  // lacks. The caller commits it.
+  virtual Status Complete(VersionEdit* edit, bool* changed) = 0;
+  // [mutex] The edit of the last successful Flush will not be installed.
+  virtual void ForgetFlush() = 0;
+  // [mutex] A task or a flush writes pages. None begins while deletions are disabled.
+  virtual bool WritesInPlace() const = 0;
+  // [mutex] Paths of the files: to be copied, never linked, while WritesInPlace is false.
+  virtual std::vector<std::string> FilesInPlace() const = 0;
+  // [mutex] Sections that are being rehashed, or will be.
+  virtual uint64_t Rehashing() const = 0;
+  // [mutex] Long work that PickCompaction does not return: neither waits for the other. Null: there
+  // is none, or it is running.
+  virtual std::unique_ptr<CompactionTask> PickLongWork() = 0;
+  virtual bool NeedsLongWork() const = 0;
+};
+
+}  // namespace compassdb
