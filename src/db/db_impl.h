@@ -56,6 +56,7 @@
 #include "family/column_family.h"
 #include "manifest/ownership.h"
 #include "rocksdb/db.h"
+#include "store/levels.h"
 #include "store/store.h"
 #include "trace/tracing.h"
 #include "util/mutex.h"

@@ -5,6 +5,7 @@
 
 #include "options/projection.h"
 #include "rocksdb/memtablerep.h"
+#include "store/value_space.h"
 #include "util/checked.h"
 #include "util/no_memory.h"
 
@@ -192,7 +193,9 @@ bool ColumnFamily::FlushPending() const {
 }
 
 void ColumnFamily::LimitMemTable() {
-  value_room_ = UnlessOutOfMemory(value_room_, [this] { return store_->FlushRoom(); });
+  if (const ValueSpace* const values = store_->values()) {
+    value_room_ = UnlessOutOfMemory(value_room_, [&] { return values->FlushRoom(); });
+  }
   mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
 }
 

@@ -170,8 +170,8 @@ TphMeta MemTableBounds(const Comparator* cmp, const FlushRequest& request) {
 }  // namespace
 
 LsmStore::LsmStore(const StoreContext* context, const StoreOptions& options)
-    : context_(context),
-      options_(options),
+    : Store(options),
+      context_(context),
       table_context_(MakeTableContext(*context, options)),
       values_(MakeValueContext(*context, options, table_context_)),
       recovered_(static_cast<size_t>(std::max(2, options.num_levels))),

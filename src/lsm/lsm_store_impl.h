@@ -20,19 +20,22 @@
 
 #include "lsm/policy/picker.h"
 #include "lsm/version/lsm_version.h"
+#include "store/levels.h"
 #include "store/salvage_report.h"
 #include "store/store.h"
+#include "store/value_space.h"
 #include "util/mutex.h"
 #include "value_store/value_store.h"
 
 namespace compassdb {
 
-class LsmStore : public Store {
+class LsmStore : public Store, private ValueSpace, private Levels {
  public:
   LsmStore(const StoreContext* context, const StoreOptions& options);
   ~LsmStore() override;
 
-  const StoreOptions& options() const override { return options_; }
+  ValueSpace* values() override { return this; }
+  Levels* levels() override { return this; }
   void SetOptions(const StoreOptions& changed) override;
   Status ApplyRecovered(const VersionEdit& edit) override;
   Status Open() override;
@@ -43,36 +46,16 @@ class LsmStore : public Store {
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
   void Abandon(const VersionEdit& edit) override;
   std::shared_ptr<const StoreView> view() const override { return version_; }
-  std::shared_ptr<const StoreView> ViewForJob() override { return VersionForJob(); }
   void Snapshot(VersionEdit* edit) const override;
   std::unique_ptr<CompactionTask> PickCompaction() override;
   bool NeedsCompaction() const override;
-  std::unique_ptr<CompactionTask> PickCollection(bool for_room) override;
-  bool NeedsCollection(bool for_room) const override;
   SequenceNumber KeptUntil(SequenceNumber oldest) const override;
-  std::unique_ptr<CompactionTask> PickValues(ValueCollection* collection, bool* conflict) override;
-  void HoldCollections() override { ++collections_held_; }
-  void UnholdCollections() override { --collections_held_; }
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                              bool* conflict) override;
-  std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
-  // ingest.cc
-  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;
-  Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const override;
-  bool NeedSequence(const Slice& smallest, const Slice& largest) const override;
-  // What users ask for by name (requests.cc).
-  std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
-                                           bool include_end) override;
-  Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task,
-                  bool* conflict) override;
-  void MarkForCompaction(const KeyRange& range) override;
+  void MarkForCompaction(const KeyRange& range) override;  // requests.cc
   void Release(CompactionTask* task) override;
   int Level0Runs() const override { return static_cast<int>(version_->levels()[0].size()); }
   uint64_t PendingCompactionBytes() const override;
-  ValueRoom FlushRoom() const override;
-  bool AwaitsCollection(uint64_t flush_bytes) override;
-  bool WantsIdleLooks() const override { return !dropped_ && current()->values.collects_when_idle(); }
-  uint64_t ValueBound() const override;
   void MarkDropped() override;
 
   const StoreContext* context() const { return context_; }
@@ -83,6 +66,30 @@ class LsmStore : public Store {
   void ListFiles(const TphMeta& meta, int level, JobReport* report) const;
 
  private:
+  // ValueSpace (value_gc_task.cc).
+  std::shared_ptr<const StoreView> ViewForJob() override { return VersionForJob(); }
+  uint64_t ValueBound() const override;
+  ValueRoom FlushRoom() const override;
+  bool AwaitsCollection(uint64_t flush_bytes) override;
+  std::unique_ptr<CompactionTask> PickCollection(bool for_room) override;
+  bool NeedsCollection(bool for_room) const override;
+  std::unique_ptr<CompactionTask> PickValues(ValueCollection* collection, bool* conflict) override;
+  void HoldCollections() override { ++collections_held_; }
+  void UnholdCollections() override { --collections_held_; }
+  bool WantsIdleLooks() const override {
+    return !dropped_ && current()->values.collects_when_idle();
+  }
+
+  // Levels (requests.cc, ingest.cc; PickFlush as PickCompaction).
+  std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
+  std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
+                                           bool include_end) override;
+  Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task,
+                  bool* conflict) override;
+  std::unique_ptr<CompactionTask> PickIngest(IngestRequest request, IngestPlace place) override;
+  Status CheckIngestBehind(const Slice& smallest, const Slice& largest) const override;
+  bool NeedSequence(const Slice& smallest, const Slice& largest) const override;
+
   class IngestTask;
   class EditTask;
   class ValueGcTask;
@@ -148,7 +155,6 @@ class LsmStore : public Store {
     return current_;
   }
 
-  const StoreOptions options_;  // as opened
   TableContextRef table_context_;
   ValueStore values_;
   std::unordered_map<const CompactionTask*, ValueStore::LateJob> late_jobs_;

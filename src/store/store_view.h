@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "format/key_hash.h"
@@ -131,8 +130,6 @@ class StoreView {
   // Reads and checks everything.
   virtual Status Verify() const = 0;
   virtual PageStats Pages() const { return {}; }
-  // Paths of files that are written in place: to be copied, never linked, while Store::WritesInPlace is false.
-  virtual std::vector<std::string> FilesInPlace() const { return {}; }
 };
 
 }  // namespace compassdb

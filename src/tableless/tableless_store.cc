@@ -63,8 +63,8 @@ StoreOptions KeyStoreOptions(const StoreOptions& options) {
 
 TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& options,
                                std::unique_ptr<Store> keys)
-    : context_(context),
-      options_(options),
+    : Store(options),
+      context_(context),
       keys_(std::move(keys)),
       state_(std::make_shared<PageState>(options.block_cache, options.merge_operator, context->statistics,
                                          context->read_only)) {
@@ -430,10 +430,11 @@ int TablelessStore::Level0Runs() const {
   return std::max(keys_->Level0Runs(), runs);
 }
 
-Status TablelessStore::PickMove(int, int, std::unique_ptr<CompactionTask>* task, bool* conflict) {
-  task->reset();
-  *conflict = false;
-  return Status::OK();
+std::vector<std::string> TablelessStore::FilesInPlace() const {
+  const auto now = current();
+  std::vector<std::string> paths;
+  for (const SectionRef& section : now->parts().sections) paths.push_back(section->file->path());
+  return paths;
 }
 
 void TablelessStore::MarkDropped() {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "store/job_file.h"
+#include "store/pages.h"
 #include "tableless/sizing/page_sizing.h"
 #include "tableless/tableless_view.h"
 
@@ -34,21 +35,19 @@ struct RehashPart {
   PageTarget target;
 };
 
-class TablelessStore final : public Store {
+class TablelessStore final : public Store, private Pages {
  public:
   TablelessStore(const StoreContext* context, const StoreOptions& options,
                  std::unique_ptr<Store> keys);
   ~TablelessStore() override;
 
-  const StoreOptions& options() const override { return options_; }
+  Pages* pages() override { return this; }
   void SetOptions(const StoreOptions& changed) override;
   Status ApplyRecovered(const VersionEdit& edit) override;
   Status Open() override;
   Status Salvage(const VersionEdit& recovered, VersionEdit* edit, bool* changed,
                  SalvageReport* report) override;
-  Status Complete(VersionEdit* edit, bool* changed) override;
   Status Flush(const FlushRequest& request, VersionEdit* edit, JobReport* report) override;
-  void ForgetFlush() override;
   Status Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) override;
   void Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepared) override;
   void Abandon(const VersionEdit& edit) override;
@@ -58,30 +57,11 @@ class TablelessStore final : public Store {
   bool NeedsCompaction() const override;
   SequenceNumber KeptUntil(SequenceNumber oldest) const override { return keys_->KeptUntil(oldest); }
   std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request, bool* conflict) override;
-  std::unique_ptr<CompactionTask> PickFlush(const FlushRequest&) override { return nullptr; }
-  std::unique_ptr<CompactionTask> PickIngest(IngestRequest, IngestPlace) override { return nullptr; }
-  Status CheckIngestBehind(const Slice&, const Slice&) const override {
-    return Status::NotSupported("a table-less family", "has no levels");
-  }
-  // Records in pages cannot be dropped by range.
-  std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange>, bool) override { return nullptr; }
-  Status PickMove(int from, int to, std::unique_ptr<CompactionTask>* task, bool* conflict) override;
   void MarkForCompaction(const KeyRange& range) override { keys_->MarkForCompaction(range); }
-  bool NeedSequence(const Slice& smallest, const Slice& largest) const override {
-    return keys_->NeedSequence(smallest, largest);
-  }
   void Release(CompactionTask* task) override;
   int Level0Runs() const override;
   uint64_t PendingCompactionBytes() const override { return keys_->PendingCompactionBytes(); }
-  bool AwaitsCollection(uint64_t) override { return false; }
-  bool WantsIdleLooks() const override { return false; }
-  uint64_t ValueBound() const override { return 0; }
   void MarkDropped() override;
-  bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }
-  uint64_t Rehashing() const override;
-  std::unique_ptr<CompactionTask> PickLongWork() override;
-  bool NeedsLongWork() const override { return OverflowIsLoose() || !SectionsToRehash().empty(); }
-  bool NeedsHeldSnapshots() const override { return true; }
 
   // --- For its tasks ---
 
@@ -108,6 +88,15 @@ class TablelessStore final : public Store {
   void PinUntilInstalled(uint64_t file_number);
 
  private:
+  // Pages.
+  Status Complete(VersionEdit* edit, bool* changed) override;
+  void ForgetFlush() override;
+  bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }
+  std::vector<std::string> FilesInPlace() const override;
+  uint64_t Rehashing() const override;
+  std::unique_ptr<CompactionTask> PickLongWork() override;
+  bool NeedsLongWork() const override { return OverflowIsLoose() || !SectionsToRehash().empty(); }
+
   struct PreparedPages;
 
   Status CheckKeys(const VersionEdit& recovered, bool* whole);
@@ -136,7 +125,6 @@ class TablelessStore final : public Store {
   bool OverflowIsLoose() const;  // and no task rewrites it
 
   const StoreContext* const context_;
-  const StoreOptions options_;  // as opened
   const std::unique_ptr<Store> keys_;
   const std::shared_ptr<PageState> state_;
   VersionEdit recovered_;  // until Open: the recovered state of pages

@@ -441,12 +441,6 @@ PageStats TablelessView::Pages() const {
   return stats;
 }
 
-std::vector<std::string> TablelessView::FilesInPlace() const {
-  std::vector<std::string> paths;
-  for (const SectionRef& section : parts_.sections) paths.push_back(section->file->path());
-  return paths;
-}
-
 // Pages get newer contents in place only once a view has come whose journals have these, or once the state says that
 // pages may go further.
 bool TablelessView::PagesMayBeNewer(uint32_t section) const {

@@ -87,7 +87,6 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   Status ForEachPiece(const PieceVisitor& f) const override { return parts_.keys->ForEachPiece(f); }
   Status Verify() const override;
   PageStats Pages() const override;
-  std::vector<std::string> FilesInPlace() const override;
 
   // The checked records of a page, in `room`.
   Status ReadPage(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;

@@ -6,6 +6,7 @@
 #include "options/options_file.h"
 #include "rocksdb/file_checksum.h"
 #include "rocksdb/utilities/options_util.h"
+#include "store/pages.h"
 
 namespace compassdb {
 
@@ -33,7 +34,9 @@ Status LiveFiles::Capture(State* state) const {
   state->min_log = commits.min_log_number();
   state->files = files_.ledger.LiveFiles();
   for (const auto& family : families_.All()) {
-    for (std::string& path : family->store()->view()->FilesInPlace()) {
+    const Pages* const pages = family->store()->pages();
+    if (pages == nullptr) continue;
+    for (std::string& path : pages->FilesInPlace()) {
       state->pages.push_back(std::move(path));
     }
   }

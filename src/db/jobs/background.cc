@@ -7,6 +7,8 @@
 #include "db/db_impl.h"
 #include "db/report/statistics_util.h"
 #include "services/periodic_tasks.h"
+#include "store/pages.h"
+#include "store/value_space.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
@@ -19,10 +21,12 @@ bool DBImpl::FlushReady(const ColumnFamily& family) const {
   if (family.settings.disable_auto_compactions || errors_.compactions_stopped() || closed_) {
     return true;
   }
+  ValueSpace* const values = family.store()->values();
+  if (values == nullptr) return true;
   return !UnlessOutOfMemory(false, [&] {
     uint64_t load = 0;
     family.FitForFlush(&load);
-    return family.store()->AwaitsCollection(load);
+    return values->AwaitsCollection(load);
   });
 }
 
@@ -45,26 +49,30 @@ void DBImpl::MaybeSchedule() {
   if (!errors_.background_stopped()) {
     bool long_work = false, collect = false;
     for (const auto& family : families_.All()) {
+      const Store* const store = family->store();
+      ValueSpace* const values = family->store()->values();
+      Pages* const pages = family->store()->pages();
       if (!family->flush_queued && FlushReady(*family)) {
         family->flush_queued = true;
         background_.flush_queue.push_back(family);
       } else if (!family->flush_queued && family->FlushPending()) {
         space_.Press();  // writers wait for room
-        if (!collect && !background_.collections.under_way() && MayCompact(*family)) {
-          collect = UnlessOutOfMemory(false, [&] { return family->store()->NeedsCollection(/*for_room=*/true); });
+        if (!collect && values != nullptr && !background_.collections.under_way() && MayCompact(*family)) {
+          collect = UnlessOutOfMemory(false, [&] { return values->NeedsCollection(/*for_room=*/true); });
         }
       }
       if (!family->compaction_queued && !family->dropped &&
           !errors_.compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(true, [&] {  // the job looks again
-            return compacts ? family->store()->NeedsCompaction() : family->store()->NeedsCollection(/*for_room=*/false);
+            if (compacts) return store->NeedsCompaction();
+            return values != nullptr && values->NeedsCollection(/*for_room=*/false);
           })) {
         family->compaction_queued = true;
         background_.compaction_queue.push_back(family);
       }
-      if (!long_work && compacts && !background_.long_work.under_way() && MayCompact(*family)) {
-        long_work = UnlessOutOfMemory(true, [&] { return family->store()->NeedsLongWork(); });
+      if (!long_work && pages != nullptr && compacts && !background_.long_work.under_way() && MayCompact(*family)) {
+        long_work = UnlessOutOfMemory(true, [&] { return pages->NeedsLongWork(); });
       }
     }
     if (long_work && !errors_.compactions_stopped()) {
@@ -181,7 +189,8 @@ void DBImpl::AwaitDeletions() {
   {
     MutexLock lock(&mu_);
     for (const auto& family : families_.All()) {
-      while (family->store()->WritesInPlace() && !shutting_down_) background_changed_.Wait();
+      const Pages* const pages = family->store()->pages();
+      while (pages != nullptr && pages->WritesInPlace() && !shutting_down_) background_changed_.Wait();
     }
     stalls_.Update();  // nor do writers wait for that
     background_changed_.SignalAll();

@@ -7,6 +7,8 @@
 #include "db/jobs/run_task.h"
 #include "db/jobs/table_compaction.h"
 #include "format/user_timestamp.h"
+#include "store/pages.h"
+#include "store/value_space.h"
 
 namespace compassdb {
 
@@ -54,11 +56,20 @@ bool DBImpl::PickOf(const std::shared_ptr<ColumnFamily>& family, const char* wha
   return true;
 }
 
+namespace {
+
+std::unique_ptr<CompactionTask> PickCollectionOf(Store* store, bool for_room) {
+  ValueSpace* const values = store->values();
+  return values == nullptr ? nullptr : values->PickCollection(for_room);
+}
+
+}  // namespace
+
 DBImpl::Picked DBImpl::PickCompaction() {
   Picked picked;
   const bool all = background_.exclusive_manual == 0;
   const auto look = [all](Store* store) {
-    return all ? store->PickCompaction() : store->PickCollection(/*for_room=*/false);
+    return all ? store->PickCompaction() : PickCollectionOf(store, /*for_room=*/false);
   };
   while (!background_.compaction_queue.empty()) {
     const std::shared_ptr<ColumnFamily> family = std::move(background_.compaction_queue.front());
@@ -72,7 +83,7 @@ DBImpl::Picked DBImpl::PickCompaction() {
 // For a flush that still waits.
 DBImpl::Picked DBImpl::PickCollection() {
   Picked picked;
-  const auto look = [](Store* store) { return store->PickCollection(/*for_room=*/true); };
+  const auto look = [](Store* store) { return PickCollectionOf(store, /*for_room=*/true); };
   for (const auto& family : families_.All()) {
     const bool waits = family->FlushPending() && !family->flush_queued;
     if (waits && PickOf(family, "a collection", look, &picked)) break;
@@ -86,8 +97,12 @@ DBImpl::Picked DBImpl::PickLongWork() {
   Families families = families_.All();
   const uint32_t last = background_.last_long_work;
   std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
+  const auto look = [](Store* store) {
+    Pages* const pages = store->pages();
+    return pages == nullptr ? nullptr : pages->PickLongWork();
+  };
   for (const auto& family : families) {
-    if (!PickOf(family, "long work", [](Store* store) { return store->PickLongWork(); }, &picked)) continue;
+    if (!PickOf(family, "long work", look, &picked)) continue;
     background_.last_long_work = family->id();
     break;
   }
@@ -168,25 +183,27 @@ Status DBImpl::RunManual(const std::shared_ptr<ColumnFamily>& family,
 
 Status DBImpl::CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
                              const std::atomic<bool>* cancel) {
+  ValueSpace* const values = family->store()->values();
+  if (values == nullptr) return Status::OK();
   ValueCollection collection;
   if (age_cutoff >= 0 && age_cutoff <= 1) collection.old_share = age_cutoff;
   return RunPicked(
-      family, [&](bool* conflict) { return family->store()->PickValues(&collection, conflict); }, cancel, nullptr);
+      family, [&](bool* conflict) { return values->PickValues(&collection, conflict); }, cancel, nullptr);
 }
 
-// While it lives no collection of the family's values is begun, if that was asked for.
+// While it lives no collection of the family's values is begun, if that was wanted and there are values.
 class DBImpl::CollectionHold {
  public:
   CollectionHold(DBImpl* db, std::shared_ptr<ColumnFamily> family, bool wanted)
-      : db_(db), family_(std::move(family)), wanted_(wanted) {
-    if (!wanted_) return;
+      : db_(db), family_(std::move(family)), values_(wanted ? family_->store()->values() : nullptr) {
+    if (values_ == nullptr) return;
     MutexLock lock(&db_->mu_);
-    family_->store()->HoldCollections();
+    values_->HoldCollections();
   }
   ~CollectionHold() {
-    if (!wanted_) return;
+    if (values_ == nullptr) return;
     MutexLock lock(&db_->mu_);
-    family_->store()->UnholdCollections();
+    values_->UnholdCollections();
     db_->MaybeSchedule();
   }
   CollectionHold(const CollectionHold&) = delete;
@@ -195,7 +212,7 @@ class DBImpl::CollectionHold {
  private:
   DBImpl* const db_;
   const std::shared_ptr<ColumnFamily> family_;
-  const bool wanted_;
+  ValueSpace* const values_;
 };
 
 DBImpl::ManualTurn::ManualTurn(DBImpl* db, bool exclusive) : db_(db), exclusive_(exclusive) {

@@ -12,6 +12,8 @@
 #include "format/file_names.h"
 #include "format/user_timestamp.h"
 #include "store/level_bytes.h"
+#include "store/levels.h"
+#include "store/pages.h"
 
 namespace compassdb {
 
@@ -27,6 +29,7 @@ Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begi
 
 // Moves all tables of a level, once no job is in the way.
 Status DBImpl::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
+  Levels* const levels = family->store()->levels();
   std::unique_ptr<CompactionTask> task;
   {
     MutexLock lock(&mu_);
@@ -35,7 +38,8 @@ Status DBImpl::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, 
       if (family->dropped) return Status::ColumnFamilyDropped(family->name());
       if (errors_.background_stopped()) return errors_.error();
       bool conflict = false;
-      Status s = family->store()->PickMove(from, to, &task, &conflict);
+      if (levels == nullptr) return Status::OK();
+      Status s = levels->PickMove(from, to, &task, &conflict);
       if (!s.ok()) return s;
       if (task != nullptr) break;
       if (!conflict) return s;
@@ -123,7 +127,7 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   {
     MutexLock lock(&mu_);
     if (errors_.writes_refused()) return errors_.error();
-    task = family->store()->PickDrop(wanted, include_end);
+    if (Levels* const levels = family->store()->levels()) task = levels->PickDrop(wanted, include_end);
   }
   if (task == nullptr) return Status::OK();
   Status s = TableDrop(job_environment_, family, std::move(task)).Run();
@@ -253,9 +257,11 @@ bool DBImpl::BackgroundIdle() {
   }
   const Families families = families_.All();
   return std::none_of(families.begin(), families.end(), [](const auto& family) {
+    const Pages* const pages = family->store()->pages();
     return !family->dropped &&
            (family->FlushPending() || (!family->settings.disable_auto_compactions &&
-                                       (family->store()->NeedsCompaction() || family->store()->NeedsLongWork())));
+                                       (family->store()->NeedsCompaction() ||
+                                        (pages != nullptr && pages->NeedsLongWork()))));
   });
 }
 

@@ -17,6 +17,7 @@
 #include "format/number_limits.h"
 #include "iter/merging_iterator.h"
 #include "manifest/table_file.h"
+#include "store/levels.h"
 
 namespace compassdb {
 namespace {
@@ -330,7 +331,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   if (Status s = CheckWritable("IngestExternalFile"); !s.ok()) return s;
   if (args.empty()) return Status::InvalidArgument("ingestion arg list is empty");
   for (size_t i = 0; i < args.size(); ++i) {
-    if (FamilyOf(args[i].column_family)->store()->options().pages.enabled) {
+    if (FamilyOf(args[i].column_family)->store()->levels() == nullptr) {
       return Status::NotSupported("column family " + FamilyOf(args[i].column_family)->name(),
                                   "is table-less: files are not ingested; write their records");
     }
@@ -427,15 +428,16 @@ Status DBImpl::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshot
   MutexLock lock(&mu_);
   for (Ingestion& ingestion : *ingestions) {
     const TphMeta& table = ingestion.file->info().table;
+    const Levels* const levels = ingestion.family->store()->levels();
     if (ingestion.options->ingest_behind) {
-      const Status s = ingestion.family->store()->CheckIngestBehind(table.smallest, table.largest);
+      const Status s = levels->CheckIngestBehind(table.smallest, table.largest);
       if (!s.ok()) return s;
       continue;
     }
     // Sequence 0 is for what lies behind everything.
     if (config_.options.allow_ingest_behind || ingestion.overlaps_files ||
         (snapshots && ingestion.options->snapshot_consistency) ||
-        ingestion.family->store()->NeedSequence(table.smallest, table.largest)) {
+        levels->NeedSequence(table.smallest, table.largest)) {
       if (!ingestion.options->allow_global_seqno) {
         return Status::InvalidArgument("Global seqno is required, but disabled");
       }
@@ -467,7 +469,7 @@ Status DBImpl::TableIngestion::Work(JobPart* part) {
   }
   {
     MutexLock lock(env_.mu);
-    part->task = store->PickIngest(std::move(request), PlaceOf(ingestion));
+    part->task = store->levels()->PickIngest(std::move(request), PlaceOf(ingestion));
   }
   if (part->task == nullptr) return Status::ColumnFamilyDropped(ingestion.family->name());
   if (ingestion.options->fail_if_not_bottommost_level &&

@@ -7,6 +7,9 @@
 #include "db/jobs/run_task.h"
 #include "db/report/info_log.h"
 #include "db/report/statistics_util.h"
+#include "store/levels.h"
+#include "store/pages.h"
+#include "store/value_space.h"
 
 namespace compassdb {
 
@@ -16,15 +19,16 @@ void MemTableFlush::AddFamily(const std::shared_ptr<ColumnFamily>& family, bool 
   FlushRequest& request = memory.request;
   request.memtables = family->PickFlush(all);
   request.log_number = family->LogBehind(request.memtables.size());
-  request.view = family->store()->ViewForJob();
+  if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
     return CommitAhead(family, std::move(edit), logged);
   };
   request.threads = threads;
   request.hurry = [this, f = family.get()](double done, uint64_t rest_bytes) { return CutShort(f, done, rest_bytes); };
   std::unique_ptr<CompactionTask> merge;  // the store's own way, if it has one
-  if (!family->settings.disable_auto_compactions) {
-    merge = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] { return family->store()->PickFlush(request); });
+  Levels* const levels = family->store()->levels();
+  if (levels != nullptr && !family->settings.disable_auto_compactions) {
+    merge = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] { return levels->PickFlush(request); });
   }
   family->pace.MergeBegun(env_.config.clock->NowNanos());
   JobPart* const part = AddPart(family, std::move(merge));
@@ -138,7 +142,7 @@ void MemTableFlush::Count(JobPart* part) {
 
 void MemTableFlush::PartFailed(JobPart* part) {
   part->family->FlushFailed();
-  part->family->store()->ForgetFlush();
+  if (Pages* const pages = part->family->store()->pages()) pages->ForgetFlush();
 }
 
 void MemTableFlush::Committed() {

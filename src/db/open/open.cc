@@ -15,6 +15,7 @@
 #include "manifest/own_file.h"
 #include "options/sanitize.h"
 #include "rocksdb/version.h"
+#include "store/pages.h"
 #include "util/no_memory.h"
 #include "wal/wal_reader.h"
 
@@ -433,10 +434,12 @@ Status DbOpener::CreateNew() {
 
 Status DbOpener::CompleteStores() {
   for (const auto& family : db_->families_.All()) {
+    Pages* const pages = family->store()->pages();
+    if (pages == nullptr) continue;
     CommitItem item;
     item.family = family;
     bool changed = false;
-    Status s = family->store()->Complete(&item.edit, &changed);
+    Status s = pages->Complete(&item.edit, &changed);
     if (s.ok() && !changed) continue;
     if (s.ok()) s = family->store()->Prepare(item.edit, &item.prepared);
     if (!s.ok()) return s;

@@ -17,6 +17,8 @@
 #include "format/file_names.h"
 #include "rocksdb/wal_filter.h"
 #include "services/trash_bin.h"
+#include "store/pages.h"
+#include "store/value_space.h"
 
 namespace compassdb {
 
@@ -317,7 +319,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   {
     // Or separated values would not be told of what ends them, and a new run would be of one group that is all.
     MutexLock lock(&db_->mu_);
-    request.view = family->store()->ViewForJob();
+    if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   }
   VersionEdit edit;
   const JobContext job{db_.get(), db_->config_.name, job_, family};
@@ -494,7 +496,9 @@ void DbOpener::DeleteLeftovers() {
   {
     MutexLock lock(&db_->mu_);
     for (const auto& family : db_->families_.All()) {
-      for (const std::string& path : family->store()->view()->FilesInPlace()) pages.insert(path);
+      const Pages* const in_place = family->store()->pages();
+      if (in_place == nullptr) continue;
+      for (const std::string& path : in_place->FilesInPlace()) pages.insert(path);
     }
   }
   std::set<std::string> dirs{request_.name, config.wal_dir};

@@ -212,7 +212,7 @@ rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
 }
 
 HeldSequence Reader::IteratorSequence(const ReadOptions& options, const ColumnFamily& family) {
-  if (family.store()->NeedsHeldSnapshots()) return snapshots_->Hold(options.snapshot);
+  if (family.store()->pages() != nullptr) return snapshots_->Hold(options.snapshot);
   return {ReadSequence(options)};
 }
 

@@ -2,6 +2,8 @@
 #include "db/report/family_state.h"
 
 #include "db/report/table_properties.h"
+#include "store/pages.h"
+#include "store/value_space.h"
 
 namespace compassdb {
 
@@ -15,12 +17,15 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   levels = view->Levels();
   MutexLock lock(&sources.mu);
   flush_pending = family->FlushPending();
-  compaction_pending = family->store()->NeedsCompaction() || family->store()->NeedsLongWork();
+  Store* const store = family->store();
+  const ValueSpace* const values = store->values();
+  const Pages* const pages = store->pages();
+  compaction_pending = store->NeedsCompaction() || (pages != nullptr && pages->NeedsLongWork());
   // What scans have made due since the last look is started by the first who sees it.
   if (compaction_pending) sources.background.MaybeSchedule();
-  pending_bytes = family->store()->PendingCompactionBytes();
-  value_bound = family->store()->ValueBound();
-  rehashing = family->store()->Rehashing();
+  pending_bytes = store->PendingCompactionBytes();
+  if (values != nullptr) value_bound = values->ValueBound();
+  if (pages != nullptr) rehashing = pages->Rehashing();
   flushes_running = sources.background.FlushesRunning();
   compactions_running = sources.background.CompactionsRunning();
   stall = sources.stalls.state();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "services/periodic_tasks.h"
+#include "store/value_space.h"
 
 namespace compassdb {
 
@@ -14,7 +15,8 @@ void IdleLooks::Schedule() {
   {
     MutexLock guard(db_mu_);
     for (const auto& family : families_.All()) {
-      wanted = wanted || family->store()->WantsIdleLooks();
+      const ValueSpace* const values = family->store()->values();
+      wanted = wanted || (values != nullptr && values->WantsIdleLooks());
     }
   }
   if (stopped_ || wanted == (task_ != 0)) return;

@@ -7,6 +7,7 @@
 #include "db/jobs/run_task.h"
 #include "db/open/make_store.h"
 #include "env/sim/memory_file_system.h"
+#include "store/pages.h"
 #include "tableless/tableless_store_impl.h"
 
 namespace compassdb {
@@ -62,8 +63,8 @@ class TablelessTurnTest : public ::testing::Test {
 };
 
 TEST_F(TablelessTurnTest, ARewritingWithoutMemoryGivesItOn) {
-  while (!store_->NeedsLongWork()) ASSERT_TRUE(Flush().ok());
-  const std::unique_ptr<CompactionTask> task = store_->PickLongWork();
+  while (!store_->pages()->NeedsLongWork()) ASSERT_TRUE(Flush().ok());
+  const std::unique_ptr<CompactionTask> task = store_->pages()->PickLongWork();
   ASSERT_EQ(task->Describe(), "the overflow store is rewritten");
   numbers_left_ = 1;  // it takes two with the turn
   VersionEdit edit;

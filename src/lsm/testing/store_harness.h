@@ -16,6 +16,7 @@
 #include "iter/merging_iterator.h"
 #include "lsm/lsm_store.h"
 #include "lsm/version/lsm_version.h"
+#include "store/levels.h"
 
 namespace compassdb {
 
@@ -85,7 +86,7 @@ class StoreHarness {
   void Flush(JobReport* report = nullptr) {
     const FlushRequest request{{mem_}, Snapshots(), 1, hurry};
     const bool merge = merge_memtables || options_.one_level;
-    if (!merge || !Run(store_->PickFlush(request), report)) {
+    if (!merge || !Run(store_->levels()->PickFlush(request), report)) {
       VersionEdit edit;
       JobReport local;
       Status s = store_->Flush(request, &edit, report == nullptr ? &local : report);
