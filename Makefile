@@ -47,7 +47,7 @@ SOAK_MINUTES ?= 1440
 SOAK_DIR ?= $(BUILD)
 SOAK_LAYOUT ?= default
 CTEST := $(CURDIR)/scripts/run-ctest -j $(JOBS)
-# $(1): a label of the tests. Their figures and seeds are told.
+# $(1): a label of the tests. Their figures and seeds are printed.
 ifeq ($(LONG),1)
 label-tests = cd $(BUILD) && ctest -C Long -V -j $(JOBS) -L "^$(1)$$" -R _long | grep -v "^test\|^    Start\|^$$"
 else

@@ -417,8 +417,8 @@ class CompareTest(unittest.TestCase):
         measure.call = result
         self.addCleanup(setattr, physical, "of", physical.of)
         physical.of = lambda path: physical.Space(physical=1200 if "compassdb" in path else 1000)
-        device.start_beside = lambda work_dir, seconds: "fio"
-        device.stop_beside = lambda process: 7.0
+        device.start_stall_probe = lambda work_dir, seconds: "fio"
+        device.stop_stall_probe = lambda process: 7.0
         shapes = []
         device.random_reads = lambda *shape: shapes.append(shape[1:4]) or {**ONE, "engine_library": None}
         text = io.StringIO()
@@ -464,7 +464,7 @@ class CompareTest(unittest.TestCase):
         loads = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
         self.assertEqual(sum("reached" in line for line in loads), 5)
         self.assertEqual(sum("not reached" in line for line in loads), 2)  # as many syncs as the others
-        # A rival's limit is told, and is no figure to reach.
+        # A rival's limit is printed, and is no figure to reach.
         limit = [line for line in text.getvalue().splitlines() if "at its peak of RocksDB, blob files" in line]
         self.assertEqual([line.split()[-2:] for line in limit], [["beyond", "it"]])
         self.kallax_figures(text.getvalue().splitlines(), tableless)

@@ -150,11 +150,11 @@ class KvbenchTest(unittest.TestCase):
             self.assertEqual(later[2]["not_found"], 1000)
             self.assertEqual(later[5]["operations"], 1000)
             self.assertLess(later[5]["latency_us"]["multiread"]["count"], 100)  # batches of 16
-            # Enough reads for the writer to begin beside them.
-            beside = self.results(
+            # Enough reads for the writer to begin before they end.
+            while_writing = self.results(
                 program, "--reuse-db", "--workload", "readwhilewriting", "--operations", "300000"
             )[0]
-            self.assertIn("update", beside["latency_us"])
+            self.assertIn("update", while_writing["latency_us"])
             self.check(self.results(program, "--workload", "fillseq")[0])
 
     def test_sync_is_counted_at_the_call(self):

@@ -30,7 +30,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "CompassDB: headers and static library"
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME compassdb-tools)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "CompassDB: the command line")
 
-# In RocksDB's place: what depends on its packages is content, and they cannot be installed beside.
+# In RocksDB's place: what depends on its packages is content, so both cannot be installed.
 set(CPACK_DEBIAN_ROCKSDB-RUNTIME_PACKAGE_NAME compassdb-as-rocksdb)
 set(CPACK_DEBIAN_ROCKSDB-RUNTIME_PACKAGE_DEPENDS "${library} ${same}")
 set(CPACK_DEBIAN_ROCKSDB-RUNTIME_PACKAGE_PROVIDES "librocksdb7.8 (= ${rocksdb_version})")

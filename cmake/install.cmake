@@ -63,7 +63,7 @@ install(FILES ${staged}/compassdb-config.cmake ${staged}/compassdb-config-versio
 # --- as librocksdb -----------------------------------------------------------
 # One engine under several names: librocksdb.so is a link, so that what is built with it names
 # libcompassdb.so; the names that programs built with RocksDB ask for are libraries of
-# that SONAME (ldconfig goes by it) that hold nothing and need libcompassdb.so beside them.
+# that SONAME (ldconfig uses it) that hold nothing and need libcompassdb.so next to them.
 foreach(soversion 7 7.8)
   set(target rocksdb_name_${soversion})
   add_library(${target} SHARED packaging/rocksdb_name.c)

@@ -1,6 +1,6 @@
 # compassdb_precompiled(TARGET KIND): its files are compiled with the standard library's headers (of a test also gtest's)
 # parsed beforehand, once for all targets of a kind: library, test or program. Headers of the project are not among them:
-# files say what they include, which `make fuzz` shows, as a build by Clang goes without (and that one compiles file by file). (Its precompiled headers name the checkout,
+# files say what they include, which `make fuzz` checks: Clang builds do not use them and compile file by file. (Clang's precompiled headers name the checkout,
 # so that nothing built with them would be in ccache for another one.)
 set(COMPASSDB_PRECOMPILED "<algorithm>;<atomic>;<chrono>;<condition_variable>;<cstdint>;<cstdio>;<cstring>;<deque>;<functional>;<limits>;<list>;<map>;<memory>;<mutex>;<optional>;<set>;<string>;<thread>;<unordered_map>;<unordered_set>;<utility>;<vector>")
 # Unit tests are not optimised, which saves more than half of their time to build: it is the engine that they try.

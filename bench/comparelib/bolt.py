@@ -19,7 +19,7 @@ def group_bytes(megabytes):
 
 
 # Figure 12's steps. Without +STL tables go down in the order of their age, as LevelDB's do; without
-# +FC hardly a descriptor stays open; without +GC one table goes down at a time.
+# +FC hardly a descriptor stays open; without +GC one table moves down at a time.
 NO_SETTLING, NO_DESCRIPTORS = "compaction_pri=kOldestSmallestSeqFirst", "max_open_files=20"
 
 
@@ -119,7 +119,7 @@ def ablation(size):
 
 
 def mixes(size, name, title, records, engines):
-    """YCSB of what was loaded (table 1 of the paper; what it loads anew for D and E is here the same database)."""
+    """YCSB of what was loaded (table 1 of the paper; it reloads for D and E; here these use the same database)."""
     rates = {"e": 20_000}
     steps = [Step(f"YCSB {w.upper()}", w, per_second=rates.get(w, 500_000), repeats=1) for w in "abcfde"]
     return [

@@ -66,23 +66,23 @@ def random_reads(work_dir, file_bytes, block, threads, seconds):
     }
 
 
-def start_beside(work_dir, seconds):
-    """Fifty small synced writes a second beside an engine: their longest is the machine's own
-    stall. Returns what stop_beside takes."""
-    path = os.path.join(work_dir, "beside.fio")
+def start_stall_probe(work_dir, seconds):
+    """Fifty small synced writes a second next to an engine: their longest is the machine's own
+    stall. Returns what stop_stall_probe takes."""
+    path = os.path.join(work_dir, "stall.fio")
     cmd = [
-        *("fio", "--output-format=json", "--name=beside", f"--filename={path}", "--size=16m"),
+        *("fio", "--output-format=json", "--name=stall", f"--filename={path}", "--size=16m"),
         *("--rw=randwrite", "--bs=4k", "--direct=1", "--ioengine=psync", "--fdatasync=1"),
         *("--rate_iops=50", "--time_based", f"--runtime={round(seconds)}"),
     ]
     return subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def stop_beside(process):
-    """The longest write of the fio beside, in milliseconds."""
+def stop_stall_probe(process):
+    """The longest write of that fio, in milliseconds."""
     out, _ = process.communicate()
     if process.returncode != 0:
-        raise RunError(f"exit code {process.returncode} of the fio beside the engine")
+        raise RunError(f"exit code {process.returncode} of the fio next to the engine")
     job = json.loads(out[out.index("{") :])["jobs"][0]
     sync = job.get("sync", {}).get("lat_ns", {}).get("max", 0)
     return max(job["write"]["lat_ns"]["max"], sync) / 1e6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measured suite prints: each figure beside its target, and the results behind it."""
+"""What a measured suite prints: each figure with its target, and the results behind it."""
 
 import statistics
 
@@ -34,7 +34,7 @@ COLUMNS = [
     ("value tables B/key", "value_tables", "{:.2f}"),
     ("index B/key", "index_bytes", "{:.2f}"),
     ("longest delay ms", "delay_ms", "{:.0f}"),
-    ("stall beside ms", "device_stall_ms", "{:.0f}"),
+    ("device stall ms", "device_stall_ms", "{:.0f}"),
 ]
 WORDS = {
     "ops": "operations/s",

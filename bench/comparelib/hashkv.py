@@ -55,7 +55,7 @@ def pieces(**settings):
 
 def blob_files(size, collect):
     """RocksDB's way. Collection is tuned to the space that the reserve of 30 % allows, as near as it comes
-    (docs/performance/separated-values.md). A file goes when none of its values is referenced any more, so that a
+    (docs/performance/separated-values.md). A file is deleted when none of its values is referenced any more, so that a
     compaction needs as much space again as it moves before any is freed, and with a cutoff of 1.0 it moves all that it
     meets: it moves those of the oldest quarter, forced where a twentieth of the oldest files is garbage, and files are
     small. Only the oldest count, and writers wait for compactions by the number of tables on level 0 alone: fewer of

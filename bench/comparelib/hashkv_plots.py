@@ -125,7 +125,7 @@ def trees(groups, results):
 
 
 def distribution(groups, results):
-    """The engine tells of the fullest and the emptiest group alone, so that there is no curve of all (figure 19a)."""
+    """The engine reports only the fullest and the emptiest group, so that there is no curve of all (figure 19a)."""
     group = groups[0]
     shown = {"fullest over emptiest group, %": "group_spread", "values take of what they may, %": "value_utilization"}
     steps = [step.label for step in group.steps]

@@ -43,7 +43,7 @@ WRITTEN = "YCSB A, a fifth of the records"  # figure 10
 WRITTEN_AT_100 = 35  # bytes per byte, of values of 100 B (4.3)
 PROPERTIES = ("tableless-pages", "tableless-overflow-records", "tableless-index-bytes", "tableless-unjournaled-pages")
 
-# What a page and a record take beside the pairs (a record's sequence number and sizes: about).
+# What a page and a record add to the pairs (a record's sequence number and sizes: about).
 PAGE, PAGE_HEADER, RECORD_HEADER = 4096, 16, 7
 OVERFLOWS = {100: 0.040, 400: 0.0137, 800: 0.017}  # 4.2 and 4.3: the share of pages that overflow
 BEFORE_REHASH = 0.04

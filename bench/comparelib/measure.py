@@ -124,11 +124,11 @@ class Measurement:
     def run_kvbench(self, group, step, engine, repeat):
         out = os.path.join(self.args.work_dir, "result.json")
         cmd = self.command(group, step, engine, repeat, out)
-        beside = device.start_beside(self.args.work_dir, self.seconds(group)) if step.rate_of else None
+        probe = device.start_stall_probe(self.args.work_dir, self.seconds(group)) if step.rate_of else None
         try:
             result = call(cmd, out)
         finally:
-            stall = device.stop_beside(beside) if beside else None
+            stall = device.stop_stall_probe(probe) if probe else None
         result["command"] = " ".join([os.path.basename(cmd[0])] + cmd[1:])
         result["device_stall_ms"] = stall
         if step.physical:
@@ -169,7 +169,7 @@ class Measurement:
         return any(r["repeat"] == repeat for r in self.of(group, step.label, engine))
 
     def order(self, group, step, turn):
-        """Who goes first changes; the device needs an engine's figures first."""
+        """The first engine changes; the device needs an engine's figures first."""
         engines = step.engines or [e for e in group.engines if e != "device"]
         order = engines if turn % 2 == 0 else engines[::-1]
         return sorted(order, key=lambda e: e == "device")
@@ -198,7 +198,7 @@ class Measurement:
                 self.leave(group, repeat, group.engines)
 
     def run_steps(self, group, steps, repeat, engine=None):
-        """One repeat of a group that is filled anew each time, or all of one that is not; of all engines or one."""
+        """One repeat of a group that is refilled each time, or all of one that is not; of all engines or one."""
         for turn, step in enumerate(steps):
             if group.refill:
                 self.run_step(group, step, repeat, repeat + turn, engine)

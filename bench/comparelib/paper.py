@@ -54,7 +54,7 @@ def value_sizes(size):
 
 
 def amplification(size):
-    """Figure 11, and space beside it: as the data grows, 20 B keys and 128 B values, one thread."""
+    """Figure 11, and the space: as the data grows, 20 B keys and 128 B values, one thread."""
     groups = []
     for millions in (1, 2, 5, 10, 20, 50):
         records = size.small * millions // (10 if size.long else 5)

@@ -69,7 +69,7 @@ class Group:
     flags: list = field(default_factory=list)
     threads: int = 1
     key_size: int = 20
-    # True: all steps anew for each repeat; False: one fill, each later step repeated.
+    # True: all steps again for each repeat; False: one fill, each later step repeated.
     refill: bool = False
     # True: all steps of one engine, then those of the next, each time in the other order: the page cache has the
     # files of one engine at a time. False: by turns at every step.
@@ -231,8 +231,8 @@ def metric_of(result, metric):
 
 def figure(target, results, base):
     """Median and range of a target's figure over the repeats of one step, or None; base: the results of
-    target.base, or the same. A ratio pairs the runs of one repeat; where the rival ran less often its median
-    stands in."""
+    target.base, or the same. A ratio pairs the runs of one repeat; where the rival ran less often, its
+    median is used."""
     mine = {r["repeat"]: metric_of(r, target.metric) for r in results if r["engine"] == target.engine}
     mine = {k: v for k, v in mine.items() if v is not None}
     if not mine:

@@ -128,7 +128,7 @@ def run_all(args, steps, engines):
                     step.label if args.repeats == 1 else f"{step.label} (repeat {repeat + 1})"
                 )
                 continue
-            # Who goes first changes, so that neither always finds the machine warm.
+            # The first engine changes, so that neither always finds the machine warm.
             order = engines if (repeat + number) % 2 == 0 else engines[::-1]
             for engine in order:
                 result = run_one(args, engine, step, repeat)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one table, as text for the terminal and as Markdown."""
 
-# heading, metric, format, whether the ratio stands beside it
+# heading, metric, format, whether the ratio is shown next to it
 COLUMNS = [
     ("operations/s", "ops_per_second", "{:,.0f}", True),
     ("p99 µs", "p99_us", "{:,.1f}", True),
@@ -67,7 +67,7 @@ def markdown(head, body):
 
 
 def notes(report):
-    """What a reader must know beside the table."""
+    """What a reader must know in addition to the table."""
     s, m = report["settings"], report["machine"]
     names = {
         "compassdb": "C = CompassDB",

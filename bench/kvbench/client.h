@@ -45,7 +45,7 @@ class Client {
   void Run();
   // Reads this client's share of all records, without counting.
   rocksdb::Status WarmUp();
-  // Runs as the writer beside the readers of readwhilewriting.
+  // Runs as the writer of readwhilewriting, next to its readers.
   void RunWriter();
   void Stop() { stop_.store(true, std::memory_order_relaxed); }
 

@@ -3,9 +3,9 @@
 //
 //   bytes written   write_bytes - cancelled_write_bytes of /proc/self/io
 //   bytes read      read_bytes of /proc/self/io
-//   device reads    with O_DIRECT every read call goes to the device: syscr of
+//   device reads    with O_DIRECT every read call reads the device: syscr of
 //                   /proc/self/io plus requests given to io_uring. Without it
-//                   the page cache stands between, and only the device knows:
+//                   the page cache serves reads, and only the device knows:
 //                   reads completed in /proc/diskstats, which counts other
 //                   processes too (run on a quiet machine).
 #pragma once
@@ -28,7 +28,7 @@ struct DeviceCounters {
 };
 
 // Reads all counters, for the device that holds `dir`. False, with a message
-// in *error, if the kernel does not tell.
+// in *error, if the kernel does not report them.
 bool ReadDeviceCounters(const std::string& dir, DeviceCounters* counters, std::string* error);
 
 // Peak resident memory: reset at the start of a workload, read at its end.

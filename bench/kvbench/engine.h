@@ -3,7 +3,7 @@
 // (rocksdb_engine.cc for the two that have RocksDB's API, lmdb_engine.cc, leveldb_engine.cc,
 // wiredtiger_engine.cc).
 //
-// Thread safety: Get, MultiGet, Put and Scan may be called by all clients; Property by any one thread beside
+// Thread safety: Get, MultiGet, Put and Scan may be called by all clients; Property by any one thread, together with
 // them; the rest by one thread at a time.
 #pragma once
 
@@ -29,7 +29,7 @@ struct EngineBuild {
 // Bytes of tables that flushes and compactions moved since the database was
 // opened, as the engine counts them: the write-ahead log is not in them.
 struct TableBytes {
-  int64_t read = -1;  // -1: the engine does not tell
+  int64_t read = -1;  // -1: unknown
   int64_t written = -1;
   double seconds = 0;  // that flushes and compactions took, each by itself
 };
@@ -57,7 +57,7 @@ class Engine {
 
   // What is to be in memory before anything is measured; not part of opening.
   virtual rocksdb::Status Prepare() { return rocksdb::Status::OK(); }
-  // Waits until no background work runs or is wanted. With `flush`, what is only in memory and log goes to
+  // Waits until no background work runs or is wanted. With `flush`, what is only in memory and log is written to
   // disk first, so that no write is left unpaid.
   virtual rocksdb::Status WaitUntilIdle(bool flush) = 0;
   // Gives the block cache what the index leaves of the memory, or adds the index to it: by the flags.
@@ -67,7 +67,7 @@ class Engine {
     return rocksdb::Status::NotSupported("--set-options: this engine has no such call");
   }
 
-  // Memory of all index and filter data, -1 if the engine does not tell.
+  // Memory of all index and filter data, -1 if unknown.
   virtual int64_t IndexMemoryBytes() { return -1; }
   virtual TableBytes TableBytesMoved() { return {}; }
   // -1 if the engine has no such property.

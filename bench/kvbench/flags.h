@@ -57,7 +57,7 @@ struct Flags {
   double zipf_constant = kZipfianConstant;
   bool direct = false;
   uint64_t cache_mb = 256;
-  uint64_t data_cache_kb = 0;   // > 0: the block cache alone, index and filters beside it
+  uint64_t data_cache_kb = 0;   // > 0: the block cache alone, without index and filters
   bool index_in_cache = false;  // index and filters live in the block cache of cache_mb
   uint64_t memory_mb = 0;  // > 0: memtables, blocks and index together, in place of cache_mb
   uint64_t memtable_mb = 64;

@@ -6,7 +6,7 @@
 namespace kvbench {
 namespace {
 
-// YCSB scrambles a Zipfian of ten billion items, whatever the size of the data.
+// YCSB scrambles a Zipfian of ten billion items, for any size of the data.
 constexpr uint64_t kScrambledItems = 10'000'000'000ULL;
 
 double Zeta(uint64_t from, uint64_t to, double theta, double sum) {

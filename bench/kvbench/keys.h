@@ -58,7 +58,7 @@ class Random64 {
   uint64_t state_;
 };
 
-// Values: random bytes that begin with a tag of their record, so that a read can tell a wrong
+// Values: random bytes that begin with a tag of their record, so that a read can recognise a wrong
 // value from the right one. Printable bytes, or, to compress by about `compressible` percent, bytes of full
 // entropy and then so many percent of zeros.
 class ValueMaker {

@@ -65,7 +65,7 @@ class LevelDbEngine final : public Engine {
   }
   Status Scan(const Slice& start, uint64_t limit, const Each& each) override;
 
-  // Nothing tells whether compactions run: until the process has been at rest for a while. The memtable
+  // LevelDB does not report whether compactions run: wait until the process has been at rest for a while. The memtable
   // cannot be flushed by itself; what is in it stays unpaid.
   Status WaitUntilIdle(bool flush) override;
   TableBytes TableBytesMoved() override;
@@ -75,7 +75,7 @@ class LevelDbEngine final : public Engine {
   }
 
  private:
-  // The database goes first.
+  // The database is destroyed first.
   std::unique_ptr<leveldb::Cache> cache_;
   std::unique_ptr<const leveldb::FilterPolicy> filter_;
   leveldb::WriteOptions write_options_;

@@ -267,7 +267,7 @@ EngineBuild BuildOfEngine() {
   build.engine = EngineName();
   build.version = fmt::format("{}.{}.{}", ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH);
   // An object made by the library carries the address of its virtual table,
-  // which tells the file that holds the library's code.
+  // which gives the file that holds the library's code.
   build.library = LibraryOf(*reinterpret_cast<const void* const*>(rocksdb::BytewiseComparator()));
   std::ifstream in(build.library, std::ios::binary);
   const std::string code((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

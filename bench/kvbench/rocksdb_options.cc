@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How each engine is tuned. Sizes, memory, threads and WAL are equal; the one
-// difference is noted where it stands.
+// difference is noted in the code.
 #include <rocksdb/cache.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>

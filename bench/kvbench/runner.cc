@@ -25,8 +25,8 @@ double SecondsSince(Clock::time_point start) {
 }
 
 // Shows progress on stderr, keeps the cache at what the index leaves, watches the space that the
-// database takes and what is done in each second, and ends the clients as --while-property says, until told
-// to end.
+// database takes and what is done in each second, and ends the clients as --while-property says, until it
+// is stopped.
 class Monitor {
  public:
   // *result has the peak of the space and the seconds, when this is gone.

@@ -3,8 +3,8 @@
 //
 // The program defines fsync, fdatasync, syncfs, sync, msync and
 // sync_file_range itself; the dynamic linker gives these to every library of
-// the process, so both engines are counted at the same place whatever they
-// believe about themselves. io_uring_submit is taken the same way, because
+// the process, so both engines are counted at the same place, independent of
+// their own counters. io_uring_submit is taken the same way, because
 // reads made through a ring are no system calls of their own.
 //
 // Thread safety: all functions may be called from any thread.

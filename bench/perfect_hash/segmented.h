@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHD or PTHash over segments as CPHash has them, to tell what segmentation alone brings.
+// CHD or PTHash over segments as CPHash has them, to measure what segmentation alone brings.
 #pragma once
 
 #include <algorithm>

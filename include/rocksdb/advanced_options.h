@@ -136,7 +136,7 @@ enum UpdateStatus {
   UPDATED = 2,
 };
 
-// When separated values are put into the cache besides when they are read: never, or when flushed.
+// When values are added to the cache, other than when they are read: never, or when flushed.
 enum class PrepopulateBlobCache : uint8_t {
   kDisable = 0x0,
   kFlushOnly = 0x1,

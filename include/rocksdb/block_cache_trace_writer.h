@@ -30,7 +30,7 @@ struct BlockCacheTraceRecord {
   bool is_cache_hit = false;
   bool no_insert = false;
 
-  // Tells apart Get()s; the rest is for them only.
+  // Distinguishes Get()s; the rest is for them only.
   uint64_t get_id = kReservedGetId;
   bool get_from_user_specified_snapshot = false;
   std::string referenced_key;

@@ -279,7 +279,7 @@ class Cache {
   };
 
   // Calls back for every entry, under a lock: the callback must not call the cache. Entries that
-  // come or go meanwhile may be missed.
+  // are added or removed during the call may be missed.
   virtual void ApplyToAllEntries(
       const std::function<void(const Slice& key, void* value, size_t charge,
                                DeleterFn deleter)>& callback,

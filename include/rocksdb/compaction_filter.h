@@ -46,7 +46,7 @@ class CompactionFilter : public Customizable {
     kIOError,
     // Drops the entry as a SingleDelete would.
     kPurge,
-    // FilterBlobByKey() only: the value is needed to tell.
+    // FilterBlobByKey() only: the value is needed to decide.
     kUndetermined,
   };
 

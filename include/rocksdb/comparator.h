@@ -51,7 +51,7 @@ class Comparator : public Customizable, public CompareInterface {
   // Change the name whenever the order changes. Names that begin with "rocksdb." are taken.
   const char* Name() const override = 0;
 
-  // Whether Compare() gives 0; override where that is cheaper to tell.
+  // Whether Compare() gives 0; override where that is cheaper to compute.
   virtual bool Equal(const Slice& a, const Slice& b) const {
     return Compare(a, b) == 0;
   }

@@ -138,8 +138,8 @@ class DB {
       std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
       bool error_if_wal_file_exists = false);
 
-  // Follows a database that another process writes: see TryCatchUpWithPrimary(). Its own log goes
-  // to secondary_path. max_open_files must be -1.
+  // Follows a database that another process writes: see TryCatchUpWithPrimary(). Its own log is
+  // written to secondary_path. max_open_files must be -1.
   static Status OpenAsSecondary(const Options& options, const std::string& name,
                                 const std::string& secondary_path, DB** dbptr);
   static Status OpenAsSecondary(

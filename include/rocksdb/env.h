@@ -132,7 +132,7 @@ class Env : public Customizable {
   // The real operating system. Lives as long as the process.
   static Env* Default();
 
-  // Told of the directories of a database when it is opened and closed.
+  // Notified of the directories of a database when it is opened and closed.
   virtual Status RegisterDbPaths(const std::vector<std::string>& /*paths*/) {
     return Status::OK();
   }
@@ -203,7 +203,7 @@ class Env : public Customizable {
   virtual Status GetChildren(const std::string& dir,
                              std::vector<std::string>* result) = 0;
 
-  // With sizes. What vanishes meanwhile is left out.
+  // With sizes. A file that is deleted during the call is left out.
   virtual Status GetChildrenFileAttributes(const std::string& dir,
                                            std::vector<FileAttributes>* result);
   virtual Status DeleteFile(const std::string& fname) = 0;
@@ -434,7 +434,7 @@ class SequentialFile {
   // and must live as long.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
 
-  // Goes n bytes forward; to the end, if there are fewer.
+  // Skips n bytes; to the end, if there are fewer.
   virtual Status Skip(uint64_t n) = 0;
 
   // Whether offsets, sizes and buffers must be multiples of the alignment.

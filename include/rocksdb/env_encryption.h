@@ -122,7 +122,7 @@ class EncryptedSequentialFile : public FSSequentialFile {
   size_t prefixLength_;
 
  public:
-  // `f` stands behind the prefix.
+  // `f` is positioned behind the prefix.
   EncryptedSequentialFile(std::unique_ptr<FSSequentialFile>&& f,
                           std::unique_ptr<BlockAccessCipherStream>&& s, size_t prefixLength)
       : file_(std::move(f)),

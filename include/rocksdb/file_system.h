@@ -177,7 +177,7 @@ class FileSystem : public Customizable {
   // That of the operating system.
   static std::shared_ptr<FileSystem> Default();
 
-  // Told of the directories of a database when it is opened and closed.
+  // Notified of the directories of a database when it is opened and closed.
   virtual Status RegisterDbPaths(const std::vector<std::string>& /*paths*/) {
     return Status::OK();
   }
@@ -240,7 +240,7 @@ class FileSystem : public Customizable {
                                std::vector<std::string>* result,
                                IODebugContext* dbg) = 0;
 
-  // Names and sizes. What vanishes meanwhile is left out.
+  // Names and sizes. A file that is deleted during the call is left out.
   virtual IOStatus GetChildrenFileAttributes(
       const std::string& dir, const IOOptions& options,
       std::vector<FileAttributes>* result, IODebugContext* dbg) {
@@ -420,7 +420,7 @@ class FSRandomAccessFile {
   }
 
   // Begins a read and calls cb(req, cb_arg) when it is done, from FileSystem::Poll() or at once.
-  // *io_handle names it meanwhile; *del_fn frees the handle.
+  // *io_handle names it until then; *del_fn frees the handle.
   virtual IOStatus ReadAsync(
       FSReadRequest& req, const IOOptions& opts,
       std::function<void(const FSReadRequest&, void*)> cb, void* cb_arg,

@@ -27,7 +27,7 @@ class Iterator : public Cleanable {
   Iterator(const Iterator&) = delete;
   void operator=(const Iterator&) = delete;
 
-  // Whether the iterator stands at an entry. False at either end and after an error: see status().
+  // Whether the iterator is at an entry. False at either end and after an error: see status().
   virtual bool Valid() const = 0;
 
   // Go to the first, or the last, entry. Clears an earlier error.

@@ -57,7 +57,7 @@ class MemTableRep {
   virtual KeyHandle Allocate(const size_t len, char** buf);
 
   // Inserts an entry that *buf was filled with. REQUIRES: none compares equal. The forms that
-  // return bool tell by false that there was one; those with a hint remember the position;
+  // return bool return false if there was one; those with a hint remember the position;
   // "Concurrently" ones may run at the same time.
   virtual void Insert(KeyHandle handle) = 0;
   virtual bool InsertKey(KeyHandle handle) {

@@ -390,7 +390,7 @@ struct DBOptions {
   // Memory for them. [dynamic]
   size_t stats_history_buffer_size = 1024 * 1024;
 
-  // Tell the system that tables are read at random.
+  // Advise the system that tables are read at random.
   bool advise_random_on_open = true;
 
   // Size of all memtables of all column families at which one is flushed; 0 for no limit.
@@ -753,7 +753,7 @@ enum class BlobGarbageCollectionPolicy {
 
 // Options of DB::CompactRange().
 struct CompactRangeOptions {
-  // No automatic compaction runs meanwhile.
+  // No automatic compaction runs at the same time.
   bool exclusive_manual_compaction = false;
 
   // Move the result to target_level, or, if that is negative, to the first level that can hold it.

@@ -79,7 +79,7 @@ struct ExternalSstFileInfo {
 class SstFileWriter {
  public:
   // The column family, if given, decides the options of the table, and the file fits only that.
-  // invalidate_page_cache: tell the system, now and then, that the file is not needed in memory.
+  // invalidate_page_cache: advise the system, now and then, that the file is not needed in memory.
   SstFileWriter(const EnvOptions& env_options, const Options& options,
                 ColumnFamilyHandle* column_family = nullptr,
                 bool invalidate_page_cache = true,

@@ -21,7 +21,7 @@ enum PartitionerResult : char {
   kRequired = 0x1
 };
 
-// Where a compaction stands.
+// The position of a compaction.
 struct PartitionerRequest {
   PartitionerRequest(const Slice& prev_user_key_,
                      const Slice& current_user_key_,

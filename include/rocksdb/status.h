@@ -165,7 +165,7 @@ class Status {
   }
   static Status Aborted(SubCode msg = kNone) { return Status(kAborted, msg); }
 
-  // Somebody else holds what is needed.
+  // Another user holds what is needed.
   static Status Busy(const Slice& msg, const Slice& msg2 = Slice()) {
     return Status(kBusy, msg, msg2);
   }

@@ -168,7 +168,7 @@ struct BlockBasedTableOptions {
   // Filters for keys that do not exist; null for none.
   std::shared_ptr<const FilterPolicy> filter_policy = nullptr;
 
-  // Filters hold whole keys, besides prefixes.
+  // Filters hold whole keys, in addition to prefixes.
   bool whole_key_filtering = true;
 
   // Check filters after building them.

@@ -56,7 +56,7 @@ struct BatchResult {
   }
 };
 
-// Goes through the batches from a sequence number on. One thread at a time.
+// Iterates over the batches from a sequence number on. One thread at a time.
 class TransactionLogIterator {
  public:
   TransactionLogIterator() {}

@@ -266,7 +266,7 @@ class WriteBatch : public WriteBatchBase {
   bool HasCommit() const;
   bool HasRollback() const;
 
-  // Replaces the timestamp of every key by `ts`. ts_sz_func tells the timestamp size of a
+  // Replaces the timestamp of every key by `ts`. ts_sz_func returns the timestamp size of a
   // column family: 0 for none, the largest number for a family that is not known.
   Status UpdateTimestamps(const Slice& ts,
                           std::function<size_t(uint32_t /*cf*/)> ts_sz_func);
@@ -298,7 +298,7 @@ class WriteBatch : public WriteBatchBase {
   // See MarkWalTerminationPoint(); cleared if not set.
   SavePoint wal_term_point_;
 
-  // Two flags of RocksDB's stand around ours, for the layout.
+  // Two flags of RocksDB's are around ours, for the layout.
   [[maybe_unused]] bool unused_flag_ = false;
 
   // Keys have room for timestamps that UpdateTimestamps() has not filled yet.

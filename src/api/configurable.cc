@@ -19,7 +19,7 @@ using OptionList = compassdb::NamedValues;
 
 constexpr const char* kIdOption = "id";
 
-// Tells apart objects of processes that share a name for their ids.
+// Makes ids differ between processes that give objects the same name.
 const std::string& ProcessTag() {
   static const std::string tag = std::to_string(std::random_device()());
   return tag;

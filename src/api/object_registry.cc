@@ -45,7 +45,7 @@ bool ObjectLibrary::PatternEntry::MatchesFrom(const std::string& target, size_t 
     const size_t end = EndOfNumber(target, at, quantifier == kMatchDecimal);
     return end != std::string::npos && MatchesFrom(target, end, separator + 1);
   }
-  // Any text, up to wherever the rest matches.
+  // Any text, up to the place where the rest matches.
   for (size_t end = at + (quantifier == kMatchAtLeastOne ? 1 : 0); end <= target.size(); ++end) {
     if (MatchesFrom(target, end, separator + 1)) return true;
   }

@@ -25,14 +25,14 @@ rocksdb::Status ParseOptionString(const std::string& text, OptionMap* options);
 rocksdb::Status ParseObjectString(const std::string& text, const std::string& default_id,
                                   std::string* id, OptionMap* options);
 
-// The id of an object that has no options: `text` itself, or its "id" where it is written as "{id=x}" or "id=x". What
-// else stands there is passed over, as in RocksDB.
+// The id of an object that has no options: `text` itself, or its "id" where it is written as "{id=x}" or "id=x". Other
+// text is ignored, as in RocksDB.
 rocksdb::Status IdOfPlainObject(const std::string& text, std::string* id);
 
 // The answer where `options`, which are not empty, mean nothing to the object of `text`.
 rocksdb::Status UnknownOption(const std::string& text, const OptionMap& options);
 
-// In values of type string, a backslash stands before a backslash, "#" and ":"; line ends are written as backslash and
+// In values of type string, a backslash precedes a backslash, "#" and ":"; line ends are written as backslash and
 // "r" or "n".
 std::string EscapeOptionValue(const std::string& raw);
 std::string UnescapeOptionValue(const std::string& escaped);

@@ -40,8 +40,8 @@ Registry* TheRegistry() {
   return registry;
 }
 
-// Made when the program is loaded: where a pool's first thread makes it, a fork meanwhile leaves a child that waits
-// for that thread for ever.
+// Made when the program is loaded. If the first thread of a pool made it, a fork at that moment would leave a child
+// that waits for that thread for ever.
 [[maybe_unused]] Registry* const registry_made_early = TheRegistry();
 
 thread_local Entry* mine = nullptr;

@@ -6,7 +6,7 @@
 //   per column: name (varint32 length, bytes), varint32 length of the value
 //   the values, one after another
 //
-// Columns are sorted by name, bytewise, and names differ. Values stand at the end so that one column is
+// Columns are sorted by name, bytewise, and names differ. Values are at the end so that one column is
 // found without reading the values before it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's functions for batches, besides their public interface.
+// The engine's functions for batches that are not public.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of C that the engine calls back. `state` is the caller's; `destructor` is called when nothing needs it
-// any more. Thread safety is that of the functions: the engine calls them from any number of threads.
+// Objects of C that the engine calls back. `state` is the caller's; `destructor` is called when nothing needs it.
+// The engine calls the functions from any number of threads, so they must be thread safe.
 #pragma once
 
 #include <deque>

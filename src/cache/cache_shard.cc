@@ -176,7 +176,7 @@ void CacheShard::SpillPools() {
   if (low_ratio_ > 0) Spill(kProbation, kBottom, low_ratio_);
 }
 
-// Goes through a queue from its old end until an entry leaves. Each step costs
+// Walks a queue from its old end until an entry leaves. Each step costs
 // one of the budget.
 bool CacheShard::EvictFrom(QueueId id, size_t* budget, Victims* victims) {
   Queue& queue = queues_[id];
@@ -227,8 +227,8 @@ void CacheShard::GrowTable() {
   table_.Grow(&deferred_);
 }
 
-// False if the entry cannot stay within the capacity and must. Throws, before anything of it is there, if there is no
-// memory.
+// False if the entry must fit (a strict capacity, or no handle) and does not. Throws if there is no memory, and then
+// has changed nothing.
 bool CacheShard::Place(CacheEntry* entry, Priority priority, bool with_handle, Victims* evicted,
                        CacheEntry** replaced) {
   const size_t capacity = capacity_.load(std::memory_order_relaxed);

@@ -47,7 +47,7 @@ std::function<void(uint64_t)> Progress(const rocksdb::CreateBackupOptions& optio
 
 void LowerPriority(const rocksdb::CreateBackupOptions& options) {
   if (!options.decrease_background_thread_cpu_priority) return;
-  // A thread that stays at its priority copies all the same.
+  // If its priority cannot be lowered, the thread copies nevertheless.
   if (options.background_thread_cpu_priority == rocksdb::CpuPriority::kIdle) {
     LowerThreadPriority(ThreadPriority::kIdle).PermitUncheckedError();
   } else if (options.background_thread_cpu_priority == rocksdb::CpuPriority::kLow) {
@@ -139,7 +139,7 @@ Status BackupEngineImpl::Create(Creation* creation) {
   if (s.ok()) s = fs_->RenameFile(MetaPath(creation->id) + ".tmp", MetaPath(creation->id));
   if (s.ok()) s = SyncIfWanted(MetaDir());
   if (s.ok()) return s;
-  // A description that is there after all must not name files that are deleted next.
+  // If the description was written, it must not name files that are deleted next.
   Status gone = fs_->DeleteFile(MetaPath(creation->id));
   if (!gone.ok() && !IsMissing(gone)) {
     known_[creation->id].status = s;

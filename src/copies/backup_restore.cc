@@ -19,11 +19,11 @@
 namespace compassdb {
 namespace {
 
-// The directories that a restore replaces, and what in them is the database's that is there.
+// The directories that a restore replaces, and which of their files are the old database's.
 struct OldDatabase {
   bool exists = false;
   FileSigns files, logs;     // in its directory, and in that of the logs
-  std::vector<std::string> other_dirs;  // besides that of the new logs
+  std::vector<std::string> other_dirs;  // other than that of the new logs
   bool keeps_files = false;  // of others, with numbers below first_number
 };
 
@@ -103,7 +103,7 @@ Status FindOldDatabase(FileSystem* fs, const std::string& db_dir, const std::str
   return s;
 }
 
-// With logs in a directory of their own, the database says so, and the directory says whose they are.
+// If logs have a directory of their own, the database records it, and the directory records its owner.
 Status RecordWalDir(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir, const OldDatabase& old) {
   Ownership ownership(fs, db_dir);
   std::string logs, home;
@@ -129,7 +129,7 @@ Status MoveArchivedLogs(FileSystem* fs, const std::string& wal_dir) {
   return s;
 }
 
-// Whether a database could consist of them, before the one that is there makes way.
+// Whether a database could consist of these files. Checked before the old database is deleted.
 Status CheckNames(const std::string& meta_path, const std::vector<BackupFile>& files) {
   std::set<std::string> seen;
   for (const BackupFile& file : files) {

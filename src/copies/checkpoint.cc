@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpoint is built in PLACE.tmp, synced, and renamed: there is never
-// half of one. It is marked as unfinished until the end, so that the next attempt
-// knows what an earlier one left from a directory of somebody else. Compaction files are linked: with two names a file is never
-// punched, by neither database (rule 9), so each may compact on its own.
+// half of one. It is marked as unfinished until the end, so that the next attempt can
+// distinguish the leftovers of an earlier one from a user's directory. Compaction files are linked:
+// neither database punches a file with two names (rule 9), so each may compact on its own.
 #include "rocksdb/utilities/checkpoint.h"
 
 #include <memory>
@@ -44,7 +44,7 @@ Status RemoveLeftover(FileSystem* fs, const std::string& dir, const std::string&
   return Status::InvalidArgument(exists);
 }
 
-// The same of the directory in which it was built: a kill may have come before the mark.
+// The same for the directory where it was built: a killed process may not have marked it.
 Status RemoveStaging(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> names;
   if (!fs->GetChildren(dir, &names).ok()) names.clear();  // what is wrong shows below

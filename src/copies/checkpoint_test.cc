@@ -68,7 +68,7 @@ TEST_F(CheckpointTest, OfTablesInAnotherDirectory) {
   EXPECT_EQ(ScanAt("/cp"), then);
 }
 
-// Stored options of a database whose logs lie in its own directory must not lead a copy there.
+// Stored options of a database with logs in its own directory must not lead a copy there.
 TEST_F(CheckpointTest, ACopyOpenedByStoredOptionsLeavesTheOriginalAlone) {
   for (const std::string& given : {std::string(), name_, name_ + "/", name_.substr(1), "/x/.." + name_}) {
     SCOPED_TRACE(given);

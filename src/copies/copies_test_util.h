@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a copy of a database that was written to meanwhile is of one moment.
+// Whether a copy of a database, made while it was written, is of one moment.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class NumberedWriter {
     return written_;
   }
 
-  // The copy holds all up to some batch, whose number this is, and nothing of those behind it.
+  // The number of the last batch in the copy. The copy holds all up to it, and none after it.
   static int LastIn(rocksdb::DB* copy) {
     std::string first, second, value;
     EXPECT_TRUE(copy->Get(rocksdb::ReadOptions(), "first", &first).ok());

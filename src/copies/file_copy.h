@@ -45,9 +45,9 @@ struct CopyResult {
 Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to,
                 const CopyControl& control, CopyResult* result);
 
-// Makes `to`, which is not there yet, share the file's blocks until one of both is written; synced if wanted. Of
-// whole files within one file system that can; NotSupported where not, and then nothing is there. The directory
-// is the caller's to sync.
+// Creates `to`, which shares the file's blocks until one of both is written; syncs it if wanted. For whole files
+// within one file system that can do it. Otherwise NotSupported, and `to` does not exist. The caller syncs the
+// directory.
 Status CloneWholeFile(const CopySource& from, FileSystem* to_fs, const std::string& to, bool sync);
 
 // The same if possible, else CopyFile. A clone is read for *result, except its zeros.

@@ -16,8 +16,8 @@ namespace compassdb {
 using rocksdb::Status;
 
 // Calls `copy` with the files that make a copy of the database (see
-// DB::GetLiveFilesStorageInfo for wal_size_for_flush), deletions disabled
-// meanwhile; a database that is only read has none to disable.
+// DB::GetLiveFilesStorageInfo for wal_size_for_flush), with deletions
+// disabled; a database that is only read has none to disable.
 Status WithLiveFiles(rocksdb::DB* db, uint64_t wal_size_for_flush,
                      const std::function<Status(const std::vector<rocksdb::LiveFileStorageInfo>&)>& copy);
 

@@ -103,8 +103,8 @@ TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
   CheckModelAt("/again");
 }
 
-// Copies have everything in their own directory, which counts before what lies in the paths: that is the source's, and
-// goes on, or is what a restored database had before.
+// Copies have everything in their own directory, which counts before files in the paths. Those are of the source, which
+// continues, or of the old state of a restored database.
 class TablelessPathsCopiesTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {
  protected:
   TablelessPathsCopiesTest() { (GetParam() ? options_.cf_paths : options_.db_paths) = {{"/pages", 1ull << 40}}; }
@@ -226,7 +226,7 @@ TEST_F(TablelessCopiesTest, BackupsCloneWhatIsWrittenInPlace) {
   }
 }
 
-// The export is a table file: it goes into families of tables.
+// The export is a table file: it can be imported into families of tables.
 TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
   Fill();
   rocksdb::Checkpoint* made = nullptr;
@@ -250,7 +250,7 @@ TEST_F(TablelessCopiesTest, ExportsAreTableFiles) {
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 
-// Pages hold what counts of a key; what the key store has besides, of a snapshot's versions, is merged into it already.
+// Pages hold the current version of a key. Older versions in the key store, for snapshots, are merged already.
 TEST_F(TablelessCopiesTest, ExportsAreWhatIteratorsShow) {
   options_.merge_operator = std::make_shared<AppendOperator>();
   OpenDb();

@@ -249,7 +249,7 @@ TEST_F(TruthfulMessagesTest, YoungDirectoriesOfOthers) {
     EXPECT_EQ(Children(), before);
     for (const std::string& name : before) ASSERT_TRUE(fs_->DeleteFile("/db/" + name).ok());
   }
-  // What only looks like one of their names is in nobody's way.
+  // A similar name does not matter.
   Write("MANIFEST-000009", "hello");
   EXPECT_TRUE(TryOpen().ok());
 }
@@ -272,7 +272,7 @@ TEST_F(TruthfulMessagesTest, AdviceToRepairCanBeFollowed) {
     ASSERT_TRUE(s.ok()) << s.ToString();
     OpenDb();
     EXPECT_EQ(Get("in the log"), "v");
-    const bool tables = gone.back() != T::kPieceFile;  // else it was deleted, for all that one can tell
+    const bool tables = gone.back() != T::kPieceFile;  // else it may have been deleted
     EXPECT_EQ(Get("k7"), tables ? "v" : "NOT_FOUND");
     CloseDb();
   }
@@ -324,7 +324,7 @@ class CacheOnlyTest : public TruthfulMessagesTest {
   }
 };
 
-// Even keys are there; those between them are asked for, too. A scan has brought all blocks into memory, and no more.
+// Even keys exist; the test reads odd ones, too. A scan has brought all blocks into memory, and nothing else.
 TEST_F(CacheOnlyTest, AScanIsEnough) {
   for (const bool filter : {false, true}) {
     for (const bool paged : {false, true}) {

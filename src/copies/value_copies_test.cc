@@ -110,7 +110,7 @@ TEST_F(ValueCopiesTest, ExportsCarryTheValues) {
   it.reset();
   uint64_t bytes = 0;
   EXPECT_TRUE(db_->GetIntProperty(imported, "rocksdb.total-blob-file-size", &bytes));
-  EXPECT_GT(bytes, 100000u);  // separated once more
+  EXPECT_GT(bytes, 100000u);  // separated again
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(imported).ok());
 }
 

@@ -153,7 +153,7 @@ class SealedRandomAccessFile final : public FSRandomAccessFile {
   const std::unique_ptr<SealedReader> reader_;
 };
 
-// One that is damaged at its end, or of which the header is. What is there can be synced; nothing can be added.
+// A file whose end or header is damaged. Its contents can be synced; nothing can be added.
 class DamagedWritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   DamagedWritableFile(std::unique_ptr<FSWritableFile> base, IOStatus damage)
@@ -283,7 +283,7 @@ class SealedFileSystem final : public EncryptedFiles {
   const std::shared_ptr<SealingProvider> sealing_;
 };
 
-// Writes a prefix before the first bytes; to who writes it, it is there from the beginning.
+// Writes a prefix before the first bytes. The writer of the file sees it from the beginning.
 class LatePrefixFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   LatePrefixFile(std::unique_ptr<FSWritableFile> base, std::string prefix)
@@ -437,7 +437,7 @@ class StreamFileSystem final : public EncryptedFiles {
  private:
   using Stream = rocksdb::BlockAccessCipherStream;
 
-  // Files that were empty when they were opened: what is written meanwhile is behind a prefix that was not there.
+  // Files that were empty when they were opened. Later writes are behind a prefix that this reader has not read.
   class EmptyFile final : public FSSequentialFile {
    public:
     IOStatus Read(size_t, const IOOptions&, Slice* result, char* scratch, IODebugContext*) override {

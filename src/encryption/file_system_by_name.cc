@@ -10,7 +10,7 @@ namespace rocksdb {
 
 namespace {
 
-// A request for encryption never returns another file system, whatever `config` ignores.
+// A request for encryption never returns an unencrypted file system, even if `config` ignores errors
 Status MakeEncrypted(ConfigOptions config, const std::string& value, compassdb::OptionMap options,
                      std::shared_ptr<FileSystem>* result) {
   config.ignore_unsupported_options = false;

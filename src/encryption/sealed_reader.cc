@@ -32,7 +32,7 @@ bool ParseHeader(const char* header, SegmentList::Segment* segment) {
 class Window {
  public:
   explicit Window(const rocksdb::FSRandomAccessFile& file) : file_(file), scratch_(kWindowBytes, '\0') {}
-  // *bytes: n bytes at `offset`, fewer at the end of the file; of which it reads `ahead`.
+  // *bytes: n bytes at `offset`, fewer at the end of the file. `ahead` of them are read in advance.
   IOStatus Get(uint64_t offset, size_t n, size_t ahead, Slice* bytes) {
     IOStatus s;
     if (offset < at_ || offset + n > at_ + window_.size()) {
@@ -80,7 +80,7 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
   *found = false;
   Window window(file);
   // Forged headers, which need no key, are tried in time that grows with the file, not with its square:
-  // segments that are there need a guess for every fourth lost byte.
+  // real segments need a guess for every fourth lost byte.
   constexpr uint64_t kMostGuesses = 4 << 20;  // seconds
   const uint64_t most = std::min(stored_bytes / 2, kMostGuesses);
   for (uint64_t at = stored_end_ + 1; at + kSegmentHeaderBytes < stored_bytes; ++at) {

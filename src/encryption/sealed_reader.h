@@ -25,13 +25,13 @@ class SegmentList {
   struct Segment {
     uint64_t plain = 0, stored = 0;  // where it begins
     uint64_t bytes = 0;              // plain ones
-    bool lost = false;               // it cannot be read, nor how many segments these were
+    bool lost = false;               // it cannot be read; the number of segments is unknown
     unsigned char nonce[kSealNonceBytes] = {};
   };
 
   uint64_t known_bytes() const { return known_bytes_; }
 
-  // Goes on to the end of a file of `stored_bytes`.
+  // Continues to the end of a file of `stored_bytes`.
   rocksdb::IOStatus Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                            uint64_t stored_bytes);
 
@@ -43,7 +43,7 @@ class SegmentList {
 
  private:
   void Add(const Segment& segment, uint64_t stored_bytes);
-  // The first segment that lies whole behind stored_end_, and what was lost before it; none: *found is false.
+  // The first whole segment behind stored_end_, and what was lost before it; none: *found is false.
   rocksdb::IOStatus FindNext(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes, bool* found);
 
@@ -71,8 +71,8 @@ class SealedReader {
                                 std::unique_ptr<SealedReader>* reader);
 
   // Whether bytes at the end that are no segment, as a crash leaves them, are the end or Corruption. After
-  // that the file ends there for good: it may be a segment that is being written, and who reads around
-  // damage must not find a part of it.
+  // that the file ends there for good: it may be a segment that is being written, and a reader that
+  // skips damage must not find a part of it.
   enum class Tail { kIsEnd, kIsCorruption };
   // Shorter only at the end of the file, which may have grown since it was opened. Corruption where
   // a seal is broken or a header damaged.
@@ -93,7 +93,7 @@ class SealedReader {
 
   rocksdb::IOStatus ReadHeader(uint64_t stored_bytes);
   rocksdb::IOStatus Grow();
-  // Where the file ends that is open, which lies near `guess`: its name may be another file's by now.
+  // The end of the open file, which is near `guess`: its name may be another file's by now.
   rocksdb::IOStatus FindEnd(uint64_t guess, uint64_t* end) const;
   // The part of a segment from `from` on, at most n bytes.
   rocksdb::IOStatus ReadSegment(const SegmentList::Segment& segment, uint64_t from, size_t n,

@@ -41,7 +41,7 @@ IOStatus SealedWritableFile::Seal(const IOOptions& options, IODebugContext* dbg)
   return failed_;
 }
 
-// A file without a header that lasts could not be read, whatever of it lasts.
+// After a power cut, a file without a durable header cannot be read, even if its data is durable.
 IOStatus SealedWritableFile::WriteHeader(const IOOptions& options, IODebugContext* dbg) {
   if (header_.empty()) return IOStatus::OK();
   IOStatus s = base_->Append(header_, options, dbg);

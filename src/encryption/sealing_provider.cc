@@ -21,7 +21,7 @@ constexpr uint32_t kVersion = 2;
 // The header: magic, version, chunk bytes, key id, file id, zeros.
 constexpr size_t kVersionAt = 8, kChunkAt = 12, kKeyIdAt = 16, kFileIdAt = 24, kChecksumAt = 60;
 
-// Why there is no key, which says nothing of the file: it is there, and not damaged.
+// The error for a missing key. It does not mean that the file is missing or damaged.
 Status NoKey(const Status& why, const std::string& path, uint64_t id) {
   const std::string what = "the key callback, asked for key " + std::to_string(id) + " for " + path;
   // Errors that the engine would interpret: a missing or damaged file, a closed database, a dropped family.

@@ -26,7 +26,7 @@ class SealingProvider final : public rocksdb::EncryptionProvider {
   // `key`: kSealKeyBytes. The descriptor only names it in errors.
   rocksdb::Status AddCipher(const std::string& descriptor, const char* key, size_t length,
                             bool for_write) override;
-  // NotSupported: a stream that is read anywhere cannot tell whether it was changed.
+  // NotSupported: a stream with random access cannot detect changes.
   rocksdb::Status CreateCipherStream(
       const std::string& path, const rocksdb::EnvOptions& options, rocksdb::Slice& prefix,
       std::unique_ptr<rocksdb::BlockAccessCipherStream>* result) override;

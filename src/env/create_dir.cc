@@ -17,8 +17,8 @@ bool IsClosedToUs(FileSystem* fs, const std::string& dir) {
 
 }  // namespace
 
-// A directory that vanishes in a crash takes along what was synced in it. That it exists, with files in it even, does
-// not say that its entry is durable: who made it may have been killed before syncing the parent, or never have meant to.
+// If a directory is lost in a crash, the synced files in it are lost, too. An existing directory, even with files in
+// it, may have an entry that is not durable: its creator may not have synced the parent.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> parents;
   size_t made = 0;  // so many of them, from the front, get an entry here

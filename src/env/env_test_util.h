@@ -23,7 +23,7 @@ inline std::string NewTestPath() {
   return std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_test_" + std::to_string(SystemClock()->NowNanos());
 }
 
-// Whoever opens it for reading waits for a writer.
+// A process that opens it for reading waits for a writer.
 inline bool MakeFifo(const std::string& path) { return mkfifo(path.c_str(), 0600) == 0; }
 
 struct Backend {

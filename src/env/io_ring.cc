@@ -183,7 +183,7 @@ void IoRing::Complete(RingTransfer* transfer, int result) {
     transfer->done += static_cast<size_t>(result);
     const bool ended = !transfer->write && (transfer->done & (transfer->grid - 1)) != 0;
     if (transfer->done < transfer->length && !ended) {
-      queued_.push_back(transfer);  // short: go on behind it
+      queued_.push_back(transfer);  // short: continue behind it
       return;
     }
   } else if ((result == -EINTR || result == -EAGAIN) && ++transfer->retries < kMaxRetries) {
@@ -198,9 +198,9 @@ void IoRing::Finish(RingTransfer* transfer, int error) {
   --*transfer->outstanding;
 }
 
-// The ring is of no use any more. Transfers that the kernel never took are handed
-// back; those in flight only when it cannot even be waited for (the descriptor
-// is gone), and with it they are.
+// The ring cannot be used any longer. Transfers that the kernel never took fail
+// at once. Those in flight fail only if waiting is impossible because the
+// descriptor is closed, which ends them.
 void IoRing::GiveUp(bool also_in_flight) {
   while (!also_in_flight && !flight_.empty()) {
     struct io_uring_cqe* cqe = nullptr;

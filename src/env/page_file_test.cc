@@ -49,7 +49,7 @@ std::string ReadPage(const PageFile& file, uint64_t page) {
   return s.ok() ? result.ToString() : s.ToString();
 }
 
-// The page's number, over and over, in a way that depends on who wrote it last.
+// The page's number, over and over, in a way that depends on the last writer.
 std::string PageOf(uint64_t page, uint64_t version) {
   return Random(page * 1000 + version).Bytes(kPage);
 }

@@ -7,7 +7,7 @@
 
 namespace compassdb {
 
-// Opens a file to be read; `flags` besides O_RDONLY and O_CLOEXEC. IOError that says what it is for what is no
+// Opens a file to be read; `flags` in addition to O_RDONLY and O_CLOEXEC. IOError that says what it is for what is no
 // regular file: opening a FIFO would wait for its writer. `operation` is for messages.
 rocksdb::Status OpenRegularFile(const char* operation, const std::string& path, int flags, int* fd);
 

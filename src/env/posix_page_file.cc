@@ -177,7 +177,7 @@ class PosixPageFile : public PageFile {
                       static_cast<off_t>(r.offset + done));
       });
       if (written < 0) return WriteError("pwrite", r, errno);
-      if (written == 0) return WriteError("pwrite", r, EIO);  // never to happen, and never for ever
+      if (written == 0) return WriteError("pwrite", r, EIO);  // prevents an endless loop
       done += static_cast<size_t>(written);
     }
     return Status::OK();

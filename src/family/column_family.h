@@ -86,7 +86,7 @@ class ColumnFamily {
 
   // A fresh, empty `mem`, charged to the write buffer manager while it lives.
   void StartMemTable();  // front
-  // Front: tells the write buffer manager how far `mem` has grown.
+  // Front: reports the size of `mem` to the write buffer manager.
   void ChargeMemTable();
 
   // [mutex] The oldest log that may hold a record newer than those of the n oldest sealed memtables.
@@ -101,7 +101,7 @@ class ColumnFamily {
   // records of its memtables, and for what was prepared before its commit.
   uint64_t OldestLogNeeded() const;
   uint64_t OldestRecordLog() const;
-  // [mutex] The second alone, without memtables all of whose records are in logs before that one.
+  // [mutex] The second alone. Memtables with records only in logs before that one do not count.
   uint64_t OldestPreparedLog(uint64_t records_from) const;
   // [mutex] The store changed: memtables may hold as much of separated values as their bound allows now.
   void LimitMemTable();
@@ -129,7 +129,7 @@ class ColumnFamily {
   uint64_t log_number = 0;                      // mutex; as the manifest has it
   uint64_t sealed_count = 0;                    // mutex; memtables sealed so far
   uint64_t flushed_count = 0;                   // mutex; of these, in the store
-  uint64_t announced_count = 0;                 // mutex; of these, listeners were told
+  uint64_t announced_count = 0;                 // mutex; of these, listeners were notified
   bool flush_requested = false;                 // mutex; do not wait for more memtables
   bool flush_running = false;                   // mutex
   bool flush_queued = false;                    // mutex

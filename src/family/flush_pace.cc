@@ -9,12 +9,12 @@ namespace compassdb {
 namespace {
 
 constexpr unsigned kRemembered = 0xf;  // four memtables
-// Of what is written, this part may be written once more.
+// One part in so many of what is written may be written again.
 constexpr uint64_t kCreditShare = 8;
-constexpr double kTolerable = 20e6;  // nanoseconds that nobody minds
+constexpr double kTolerable = 20e6;  // nanoseconds that users do not notice
 // Writing a run takes this part of the time of merging the same records.
 constexpr double kRunCost = 1.0 / 3;
-// A merge of two memtables is to take no more than this part of the time in which writers fill one.
+// A merge of two memtables may take at most this part of the time in which writers fill one.
 constexpr double kAmple = 0.6;
 
 }  // namespace

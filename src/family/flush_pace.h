@@ -35,7 +35,7 @@ class FlushPace {
   uint64_t sealed_at_ = 0;
   uint64_t fill_nanos_ = 0;  // the time in which writers filled the last memtable; 0: not known
   bool stopped_ = false;     // since the last memtable was full
-  unsigned stops_ = 0;       // a bit for each of the last memtables: writers were stopped meanwhile
+  unsigned stops_ = 0;       // a bit for each of the last memtables: writers were stopped during it
   uint64_t credit_ = 0;      // bytes that may be written again
   bool any_ = false;
   uint64_t begun_at_ = 0, asked_at_ = 0;

@@ -30,7 +30,7 @@ TEST(FlushPace, LetsAMergeEndThatEndsInTime) {
   FlushPace pace = Steady();
   pace.MergeBegun(1000 * kMs);
   EXPECT_FALSE(pace.CutShort(1050 * kMs, 0.5, 0.5, 10));   // 50 ms of 50
-  EXPECT_FALSE(pace.CutShort(1090 * kMs, 0.9, 0.0, 10));   // 10 ms: who cares
+  EXPECT_FALSE(pace.CutShort(1090 * kMs, 0.9, 0.0, 10));   // 10 ms: not worth it
   EXPECT_TRUE(pace.CutShort(1100 * kMs, 0.5, 0.0, 10));
 }
 

@@ -8,8 +8,8 @@
 // current state (a read-mostly number), works, and parks it again.
 //
 // Thread safety: all of it. Invariants:
-//  - a slot owns one reference to the state it holds; whoever exchanges a
-//    pointer out of a slot owns that reference;
+//  - a slot owns one reference to the state it holds; the thread that exchanges
+//    a pointer out of a slot owns that reference;
 //  - Install empties every slot, so that an old state is not kept alive by a
 //    thread that never reads again; a reader under way at that moment drops
 //    its reference when it finds its state outdated.
@@ -47,7 +47,7 @@ struct ReadState {
   std::atomic<int> refs_{1};
 };
 
-// Hears of states that nobody has any more, and so of files that no job will look for. Called without locks.
+// Is notified when the last reference to a state is released: files may be free then. Called without locks.
 class ReleaseListener {
  public:
   virtual void StatesReleased() = 0;
@@ -63,11 +63,11 @@ class ReadStateHolder {
   ReadStateHolder(const ReadStateHolder&) = delete;
   ReadStateHolder& operator=(const ReadStateHolder&) = delete;
 
-  // Hears of readers that let go of an outdated state or view, perhaps after all others. Set before the first reader
-  // comes.
+  // Is notified when a reader releases an outdated state or view, perhaps the last reference. Set before the first
+  // reader.
   void SetListener(ReleaseListener* listener) { listener_ = listener; }
 
-  // Makes `state` current; takes over its reference. References given up are
+  // Makes `state` current; takes ownership of its reference. Old references are
   // appended to `garbage`, to be released once the caller holds no lock.
   void Install(ReadState* state, std::vector<ReadState*>* garbage);
 
@@ -116,8 +116,8 @@ class ReadStatePin {
   ReadState* const state_;
 };
 
-// Releases old states when it goes out of scope: declare it before the lock. The listener hears of it if it was the
-// last to have one: who replaced them last may have looked for files that are free before that.
+// Releases old states when it goes out of scope: declare it before the lock. The listener is notified if this
+// was the last reference: the job that replaced the state may have looked for free files before that.
 class ReadStateGarbage {
  public:
   explicit ReadStateGarbage(ReleaseListener* listener) : listener_(listener) {}

@@ -75,7 +75,7 @@ int TrailingZeros(RibbonRow row) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<uint64_t>(row >> 64));
 }
 
-// The equations: of each slot at most one whose first coefficient is the slot's.
+// The equations: for each slot at most one, whose first coefficient is the slot's.
 struct Band {
   explicit Band(uint32_t slots) : rows(slots), results(slots) {}
 
@@ -103,7 +103,7 @@ struct Band {
     while (rows[slot] != 0) {
       row ^= rows[slot];
       result ^= results[slot];
-      // The same equation again, or one that contradicts those that are there.
+      // The same equation again, or one that contradicts earlier ones.
       if (row == 0) return result == 0;
       const int zeros = TrailingZeros(row);
       slot += static_cast<uint32_t>(zeros);

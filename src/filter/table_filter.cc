@@ -41,7 +41,7 @@ void TableFilterBuilder::Add(const Slice& key) {
 
 std::string TableFilterBuilder::Finish() {
   const std::string bits = bits_->Finish();
-  // A piece of keys outside the extractor's domain: no prefix is there, and that is worth knowing.
+  // If all keys are outside the extractor's domain, the filter is empty: it rejects all prefixes.
   std::string section;
   section.push_back(static_cast<char>((whole_keys_ ? kWholeKeys : 0) |
                                       (extractor_ != nullptr ? kPrefixes : 0)));

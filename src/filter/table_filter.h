@@ -89,7 +89,7 @@ class TableFilter {
   std::string extractor_name_;
   std::string bits_;
   std::unique_ptr<const rocksdb::FilterBitsReader> reader_;
-  // The extractor whose name was last found to be the right one: of a family, as long as that lives.
+  // The extractor whose name matched last. It belongs to a family, which outlives this.
   mutable std::atomic<const rocksdb::SliceTransform*> known_{nullptr};
 };
 

@@ -138,7 +138,7 @@ RangeTombstoneList::RangeTombstoneList(const std::vector<RangeTombstone>& tombst
   for (size_t i = 0; i < boundaries.size();) {
     const std::string& key = *boundaries[i].key;
     if (!open.empty()) fragments_.back().end = key;
-    // Closings may stand before openings of the same sequence at one key: add first.
+    // At one key, a closing may come before an opening of the same sequence: add first.
     size_t end = i;
     for (; end < boundaries.size() && comparator->Compare(*boundaries[end].key, key) == 0; ++end) {
       if (boundaries[end].opens) open.insert(boundaries[end].tombstone);

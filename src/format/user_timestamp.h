@@ -32,7 +32,7 @@ inline std::string BehindAllTimes(const rocksdb::Slice& key, size_t timestamp_si
   return AppendTimestamp(key, std::string(timestamp_size, '\0'));
 }
 
-// Bounds without timestamps as they stand among stored keys: the range is from before all versions of
+// Bounds without timestamps, as bounds of stored keys: the range is from before all versions of
 // `begin` to behind all versions of `end`, or to before them. Null stays null. Keys without timestamps
 // stay as they are.
 class TimedRange {
@@ -62,7 +62,7 @@ class TimedRange {
   const rocksdb::Slice* end_ = nullptr;
 };
 
-// Of stored keys, at whatever times.
+// Of stored keys, at any times.
 inline int CompareKeys(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
                        const rocksdb::Slice& b) {
   return comparator->timestamp_size() == 0 ? comparator->Compare(a, b)

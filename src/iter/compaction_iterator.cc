@@ -517,7 +517,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
   if (status_.ok()) StepInput(Fate::kDropped);
 }
 
-// Walks the stripe's operands. On kBase and kNoBase the input stands at the
+// Walks the stripe's operands. On kBase and kNoBase the input is at the
 // version that ends them: a value, or a record that leaves nothing below.
 CompactionIterator::StripeEnd CompactionIterator::CollectOperands(SequenceNumber top,
                                                                   std::vector<Operand>* operands,

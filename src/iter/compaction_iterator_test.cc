@@ -190,7 +190,7 @@ TEST(CompactionIterator, SingleDeleteAndItsPutAnnihilate) {
   EXPECT_EQ(Compact("a 9 S\na 7 P y\n"), "\n");
   EXPECT_EQ(Compact("a 9 S\n"), "\n");
   EXPECT_EQ(Compact("outside a\na 9 S\n"), "\na 9 S\n");
-  // The pair is the newest of the key, and older data may lie outside.
+  // The pair is the newest of the key, and older data may be outside.
   EXPECT_EQ(Compact("outside a\na 9 S\na 7 P y\n"), "\na 9 D\n");
   EXPECT_EQ(Compact("snap 8\na 9 S\na 7 P y\n"), "\na 9 S\na 7 P y\n");
   EXPECT_EQ(Compact("snap 5\na 9 S\na 7 P y\na 4 S\na 3 P x\n"), "\n");
@@ -218,7 +218,7 @@ TEST(CompactionIterator, OperandsFoldIntoTheirBase) {
 TEST(CompactionIterator, VersionsAtTimesAreKeysOfTheirOwn) {
   EXPECT_EQ(Compact("times\na@9 9 P x\na@7 7 P y\na@7 6 P z\na@3 3 P w\n"),
             "\na@9 9 P x\na@7 7 P y\na@3 3 P w\n");
-  // Tombstones hide older times: they stay, whatever is left at their own.
+  // Tombstones hide older times: they stay, even if nothing is left at their own.
   EXPECT_EQ(Compact("times\na@9 9 D\na@7 7 S\na@3 3 P w\nb@5 5 D\n"),
             "\na@9 9 D\na@7 7 S\na@3 3 P w\nb@5 5 D\n");
   EXPECT_EQ(Compact("times\nfilter\na@9 9 P drop\na@7 7 P y\n"), "\na@9 9 D\na@7 7 P y\n");
@@ -241,7 +241,7 @@ TEST(CompactionIterator, EntitiesAreValuesThatNothingFoldsInto) {
   EXPECT_EQ(Compact("a 9 E x\na 7 P y\nb 5 P v\nb 4 E w\n"), "\na 9 E x\nb 5 P v\n");
   EXPECT_EQ(Compact("zero\na 9 E x\na 7 D\n"), "\na 0 E x\n");
   EXPECT_EQ(Compact("a 9 S\na 7 E y\n"), "\n");
-  // Operands above one stay beside it, in every stripe.
+  // Operands above one stay separate from it, in every stripe.
   EXPECT_EQ(Compact("a 9 M x\na 8 M y\na 7 E z\na 6 P w\n"), "\na 9 M y,x\na 7 E z\n");
   EXPECT_EQ(Compact("snap 8\na 9 M x\na 8 M y\na 7 E z\n"), "\na 9 M x\na 8 M y\na 7 E z\n");
   EXPECT_EQ(Compact("filter\na 9 E drop\nb 8 P drop\n"), "\na 9 E drop\n");
@@ -312,7 +312,7 @@ TEST(CompactionIterator, TheFilterSeesOperands) {
   EXPECT_EQ(Compact("filter\nsnap 9\na 9 M drop\na 7 P z\n"), "\na 9 P z,drop\n");
   EXPECT_EQ(Compact("filter\na 9 M drop\na 7 P z\n"), "\na 7 P z\n");
   EXPECT_EQ(Compact("filter\na 9 M drop\n"), "\n");
-  // Removing it would have to uncover, not delete, what lies outside.
+  // Removing it would have to uncover, not delete, what is outside.
   EXPECT_EQ(Compact("filter\noutside a\na 9 M drop\n"), "\na 9 M drop\n");
   EXPECT_EQ(Compact("filter\na 9 M skip:b\na 7 P z\nb 3 P x\n"), "\nb 3 P x\n");
 }
@@ -354,7 +354,7 @@ class History {
   explicit History(Random* rnd) : rnd_(rnd) {
     const SequenceNumber end = rnd->Between(5, 60);
     for (SequenceNumber seq = 1; seq <= end; ++seq) Write(seq);
-    // Per key two cuts: what is at or below lies outside, what is above is newer.
+    // Per key two cuts: records at or below are outside, records above are newer.
     for (const TestRecord& r : all) {
       if (!cuts_.contains(r.key)) {
         SequenceNumber low = rnd->OneIn(2) ? 0 : rnd->Uniform(end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of iterators and of what stands on them: histories of writes held
+// For tests of iterators and of their users: histories of writes held
 // as plain vectors, and a reader of them that is too simple to be wrong.
 #pragma once
 

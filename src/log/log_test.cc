@@ -74,7 +74,7 @@ class LogTest : public testing::Test {
   FaultInjectionFileSystem fs_;
 };
 
-// A fragment with a right checksum, whatever it says.
+// A fragment with a right checksum and any contents.
 void PutFragment(std::string* file, LogFragmentType type, const std::string& bytes) {
   std::string covered;
   PutFixed16(&covered, static_cast<uint16_t>(bytes.size()));
@@ -390,7 +390,7 @@ TEST_F(LogTest, AFileThatRefusesDamagedBytesIsReadAroundThem) {
   EXPECT_TRUE(reader.SkipTo(2 * kLogBlockSize).IsIOError());
 }
 
-// As a file that cannot be decrypted may: it has no end that reads tell.
+// As a file that cannot be decrypted may: reads do not find an end.
 TEST_F(LogTest, AFileThatRefusesAllReadsEnds) {
   class Refusing final : public SequentialFile {
    public:

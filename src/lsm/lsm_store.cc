@@ -439,7 +439,7 @@ Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* pre
       const char* const broken = a.tph.BrokenInvariant(options_.comparator);
       COMPASSDB_INVARIANT(!s.ok() || broken == nullptr, broken);
       if (s.ok()) s = OpenTable(a.tph, a.level, &pieces, &table);
-      // What was just written and will stay is read here, not by the first who wants it.
+      // A resident index of a new table is loaded here, not by its first reader.
       const IndexMode mode = a.level == 0 ? options_.level0_index_mode : options_.index_mode;
       if (s.ok() && mode != IndexMode::kPaged) s = table->tph().Load();
       if (!s.ok()) return s;
@@ -573,8 +573,8 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
-// Of the sparse files those of `own` with the most dead bytes per live one, until the others hold no more than its
-// part of what may be held: that which it has, with its `live` bytes, of all that lives.
+// The files of `own` with the most dead bytes per live byte, until the rest hold no more dead bytes than the family
+// may have: its share of the limit, by its `live` bytes.
 std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
                                                 const std::unordered_set<uint64_t>& own,
                                                 uint64_t live) const {
@@ -625,8 +625,8 @@ std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
   return ToVacate(std::move(sparse), own, live);
 }
 
-// What lies below range deletions still counts as live, and takes its part of the reserve: so it is not to be much.
-// What the compactions write for it is as much less.
+// Values that range deletions hide still count as live, and use a part of the reserve. True if that is more than a
+// quarter of the reserve, estimated.
 bool LsmStore::CoverMuch(SequenceNumber oldest_snapshot) const {
   if (values_.version()->empty()) return false;
   uint64_t data = 0, covered = 0;

@@ -169,7 +169,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   std::shared_ptr<const LsmVersion> job_version_;  // the same for jobs, once one needs it
   std::unordered_set<uint64_t> busy_;  // table ids
   // Where running tasks will add tables. A task with several inputs may span a
-  // gap without busy tables: no other task may write there meanwhile.
+  // gap without busy tables: no other task may write there until it ends.
   struct Claim {
     const CompactionTask* task;
     int level;

@@ -100,7 +100,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
         const int level = 1 + static_cast<int>(rnd.Uniform(3));
         h.Manual(level, level);
       } else if (dice < (bound += 4)) {
-        // Part of a level goes down: newer keys overtake older ones.
+        // Part of a level moves down: newer keys overtake older ones.
         const int level = 1 + static_cast<int>(rnd.Uniform(2));
         const std::string from = k, to = StoredKey(rnd.Uniform(keys));
         const Slice begin(from), end(to);
@@ -796,7 +796,7 @@ TEST(LsmStoreTest, AFailedSubcompactionLeavesNothing) {
   h.CheckAll("the next one succeeds");
 }
 
-// A family dropped while a compaction of it runs: the job's file goes, too.
+// A family dropped while a compaction of it runs: the job's file is deleted, too.
 TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   StoreHarness h;
   for (int i = 0; i < 100; ++i) h.Put(StoredKey(i), std::string(50, 'a'));

@@ -73,7 +73,7 @@ Status TableSalvage::Rewrite(int level, const TphMeta& old, std::optional<TphMet
   s = WriteOnePieceTable(*context_, *options_, piece, hashes, tombstones, kUpperFingerprints, &file_, &meta);
   if (!s.ok()) return s;
   meta.tph_id = old.tph_id;
-  // The newest runs stay the newest, whatever they lost.
+  // The newest runs stay the newest, even if they lost records.
   meta.smallest_seq = old.smallest_seq;
   meta.largest_seq = old.largest_seq;
   meta.hash_range = old.hash_range;

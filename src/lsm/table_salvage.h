@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For RepairDB: rewrites damaged tables, each as a table of one piece, with all records and range tombstones that can
-// be read of its pieces. The records of a table are held in memory meanwhile. One thread.
+// be read of its pieces. The records of one table are held in memory. One thread.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,7 @@ Status FindForeignFile(FileSystem* fs, const std::string& dir, std::string* what
     } else if (IsRocksDBTableName(name)) {
       *what = "RocksDB's or LevelDB's " + path;
     } else if (ParseFileName(name, &number, &type) && (type == FileType::kManifest || type == FileType::kWal)) {
-      // What cannot be read here, or is damaged, is reported by who needs it.
+      // What cannot be read here, or is damaged, is reported by its reader.
       std::string start;
       if (ReadStart(fs, path, kForeignLogBlock, &start).ok() && IsForeignLog(start)) {
         *what = "RocksDB's or LevelDB's " + path;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kRecordTail = 32;
 
-constexpr size_t kCheckedTail = kRecordTail - 12;  // what of it stands before the checksum
+constexpr size_t kCheckedTail = kRecordTail - 12;  // its part before the checksum
 
 // `checked`: the edits, and the tail up to the checksum.
 uint32_t RecordChecksum(uint64_t file_id, const Slice& checked) {

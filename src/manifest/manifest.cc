@@ -175,10 +175,10 @@ Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number,
   const std::string path = ManifestFileName(dir, number);
   Status s = FollowFile(fs, path, number, offset, apply);
   while (s.ok() && MirrorGoesOn(fs, dir, number, *offset)) {
-    // What the mirror has was durable in the manifest before: if it was written since that was read, it is there now.
+    // What the mirror has was durable in the manifest before: if written after that read, it is in the manifest now.
     const uint64_t before = *offset;
     s = FollowFile(fs, path, number, offset, apply);
-    if (IsMissing(s)) return Status::OK();  // replaced meanwhile; it was read up to a commit
+    if (IsMissing(s)) return Status::OK();  // replaced since; it was read up to a commit
     if (s.ok() && *offset == before) {
       return Status::Corruption(path + " at offset " + std::to_string(before),
                                 "a commit is damaged or cut off, which " + MirrorFileName("", number) +

@@ -32,8 +32,8 @@ struct FileSigns {
   bool must_show = false;         // the directory has no OWNER: a log is of others until its id shows whose it is
 };
 
-// A file in a directory of the database, under a name that it may have given, which is of somebody else: it was there
-// before, or is another engine's, or a log of another database. Of damaged files the name decides.
+// Whether a file with a name of the database's is not its own: it is older than the database, or of another
+// engine, or a log of another database. For damaged files the name decides.
 bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name, const FileSigns& signs);
 
 }  // namespace compassdb

@@ -2,7 +2,7 @@
 // Two small files that say where a database's files are (docs/formats/places.md):
 //
 //   PLACES  in the database's directory: its other directories
-//   OWNER   in a directory outside of it: the database whose files are there
+//   OWNER   in a directory outside of it: the database that has files in it
 //
 // Both have a random token, which every open for writing renews. A copy of the database keeps an old token, so it does
 // not count as the owner of what the original wrote later.

@@ -83,7 +83,7 @@ class MemTable {
   bool ShouldFlush() const {
     return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed) || ValuesFull();
   }
-  // How much its flush may add to separated values (ValueSpace::FlushRoom), whatever its size limit: in bytes, and the
+  // How much its flush may add to separated values (ValueSpace::FlushRoom): in bytes, and the
   // bytes that a deletion counts.
   void SetValueRoom(uint64_t bytes, uint64_t per_deletion) {
     value_room_.store(bytes, std::memory_order_relaxed);

@@ -23,7 +23,7 @@ ConfigOptions LegacyConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
-// As in RocksDB one code for whatever is wrong with a text.
+// As in RocksDB, one code for every error in a text.
 Status AsInvalid(const Status& s) {
   if (s.ok() || s.IsInvalidArgument()) return s;
   return Status::InvalidArgument(s.getState() == nullptr ? "" : s.getState());

@@ -320,7 +320,7 @@ TEST(OptionStrings, PropertiesCollectors) {
     for (auto& [name, value] : ListOptions(ConfigOptions(), FamilyOptionTable(), o)) map[name] = value;
     EXPECT_EQ(map["table_properties_collectors"], count == 1 ? "{" + one + "}" : text);
   }
-  // What nobody knows is left out, as in RocksDB, or an error.
+  // Unknown names are left out, as in RocksDB, or an error.
   ASSERT_TRUE(Family("table_properties_collectors={{id=Nobody;}:" + one + "}", &o).ok());
   EXPECT_EQ(o.table_properties_collector_factories.size(), 1u);
   ConfigOptions strict;

@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-// The number that text begins with, and what stands behind it. False if there is none, or if it is too large.
+// The number that text begins with, and the rest behind it. False if there is none, or if it is too large.
 bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
   size_t at = 0;
   while (at < text.size() && IsAsciiSpace(text[at])) ++at;

@@ -252,7 +252,7 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   Status s = SplitSections(name, text, &sections);
   *db = rocksdb::DBOptions();
   families->clear();
-  // [Version] may stand anywhere.
+  // [Version] may be anywhere.
   std::array<uint64_t, 3> version{}, ours{};
   ParseVersion(kLevel, &ours);
   bool has_version = false;

@@ -63,7 +63,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
   options->max_write_buffer_number = defaults.max_write_buffer_number;
   options->min_write_buffer_number_to_merge = defaults.min_write_buffer_number_to_merge;
   options->level0_file_num_compaction_trigger = defaults.level0_file_num_compaction_trigger;
-  // What kHashKv set is taken back, but for its collections: the values that are there keep their bound.
+  // Resets what kHashKv set, except its collections: existing values keep their bound.
   if (preset != Preset::kHashKv && settings.piece.value_hot_cold && options->min_blob_size == kDefaultMinBlobSize) {
     options->enable_blob_files = defaults.enable_blob_files;
     options->min_blob_size = defaults.min_blob_size;
@@ -95,7 +95,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       options->min_blob_size = kDefaultMinBlobSize;
       options->enable_blob_garbage_collection = true;
       piece.value_hot_cold = true;
-      // Keys alone are merged: most of what a merge costs is the table that is there, however little comes to it.
+      // Keys alone are merged: a merge mostly costs the old table's bytes, even if the delta is small.
       options->level0_file_num_compaction_trigger = 8;
       break;
     case Preset::kBoltSorted:

@@ -30,7 +30,7 @@ StoreOptions Projected(Preset preset, rocksdb::ColumnFamilyOptions options = {})
   return ProjectStoreOptions(options, 0, "default");
 }
 
-// A cache that nobody asked for does not stand in the way of memory_limit.
+// A cache that was not asked for does not conflict with memory_limit.
 TEST(PresetTest, GoesWithAMemoryLimit) {
   rocksdb::DBOptions db;
   db.memory_limit = 64 << 20;
@@ -42,7 +42,7 @@ TEST(PresetTest, GoesWithAMemoryLimit) {
   }
 }
 
-// What is kept apart by then keeps its bound.
+// Values that are separated by then keep their bound.
 TEST(PresetTest, OthersTakeBackWhatHashKvSet) {
   for (Preset preset : AllPresets()) {
     rocksdb::ColumnFamilyOptions options;

@@ -98,7 +98,7 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
 }
 
 // What RocksDB refuses at Open, though not when it makes a family: combinations that its table format
-// cannot serve. They mean nothing here, but who sets them expects the refusal.
+// cannot serve. They mean nothing here, but their users expect the refusal.
 Status CheckBlockTable(const std::string& where, const ColumnFamilyOptions& options) {
   const auto* block = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   if (block == nullptr) return Status::OK();
@@ -202,7 +202,7 @@ DBOptions SanitizeDbOptions(const DBOptions& given) {
         options.rate_limiter != nullptr ? options.rate_limiter->GetBytesPerSecond() : 0;
     options.delayed_write_rate = limit > 0 ? static_cast<uint64_t>(limit) : 16 << 20;
   }
-  // RocksDB cannot tell the end of a recycled log from damage in the other modes.
+  // In the other modes RocksDB cannot distinguish the end of a recycled log from damage.
   if (options.WAL_ttl_seconds > 0 || options.WAL_size_limit_MB > 0 ||
       options.wal_recovery_mode != rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords) {
     options.recycle_log_file_num = 0;

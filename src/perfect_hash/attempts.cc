@@ -35,7 +35,7 @@ uint64_t BuildByAttempts(std::span<const uint64_t> hashes, uint64_t seed, bool s
   const auto run = [&] { return attempt({hashes, sorted, seed, false, false}) == Outcome::kDone; };
   if (run()) return hashes.size();
   if (!sorted) {
-    // Repeats or a bad spread (of which repeats may be the cause): reduce to the set and retry.
+    // Repeats, or a bad spread that repeats may cause: reduce to the set and retry.
     distinct = SortDistinct(hashes);
     hashes = distinct;
     sorted = true;

@@ -254,7 +254,7 @@ TEST(CpHashAdversarial, EverySetGetsAFunction) {
   Hashes prefix = RandomHashes(60'000, 9);
   for (uint64_t& hash : prefix) hash = 0xabcdef0123ull << 24 | (hash >> 40);
   prefix.push_back(~uint64_t{0});
-  Hashes bucket;  // one bucket of the only segment (which has 600), for who knows the seed
+  Hashes bucket;  // one bucket of the only segment (which has 600), if the seed is known
   std::mt19937_64 rng(4);
   while (bucket.size() < 3000) {
     const uint64_t hash = rng();
@@ -349,7 +349,7 @@ TEST(CpHashDamaged, RandomBytesStayInBounds) {
   EXPECT_GT(opened, 1000u);
 }
 
-// docs/formats/perfect_hash.md: files in this form exist, so they must go on reading alike.
+// docs/formats/perfect_hash.md: files in this form exist, so they must stay readable.
 TEST(CpHash, ReadsTheWorkedExample) {
   const std::vector<uint8_t> bytes = {
       0x02, 0x00, 0x06, 0x08, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0x02, 0x00, 0x01, 0, 0, 0, 0, 0,

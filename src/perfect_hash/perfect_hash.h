@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perfect hash functions over sets of 64-bit hashes: each hash of the set gets a slot of its own in
-// a dense range, from a few bits per hash. This library stands alone: it includes nothing else of
+// a dense range, from a few bits per hash. This library is independent: it includes nothing else of
 // the project. Serialised form: docs/formats/perfect_hash.md.
 //
 // Thread safety: Build is a pure function. A Function never changes after Open; any number of
@@ -8,7 +8,7 @@
 //
 // Invariants:
 //  - For all distinct a, b of the set: f(a) != f(b). Equal hashes are one hash.
-//  - f(h) < slots() for every h, in the set or not, whatever the bytes hold, once Open returned
+//  - f(h) < slots() for every h, in the set or not, for any bytes, once Open returned
 //    true (only the function of no keys has no slots; it answers 0).
 //  - keys() <= slots() <= 1.04 * keys() + 4 (measured: 1.017 on average, 1.000 up to 128 keys) for
 //    hashes drawn at random, under Kind::kPilot; slots() is 1.1 * keys(), rounded up, and seldom
@@ -51,7 +51,7 @@ class Function {
   uint64_t keys() const { return IsPilot() ? pilot_.keys() : cp_.keys(); }
   uint64_t slots() const { return IsPilot() ? pilot_.slots() : cp_.slots(); }
   size_t SizeBytes() const { return IsPilot() ? pilot_.size_bytes() : cp_.size_bytes(); }
-  // A set that defeats CPHash's search has a pilot function, whatever was asked for.
+  // A set that defeats CPHash's search gets a pilot function, even if CPHash was asked for.
   Kind kind() const { return kind_; }
 
   uint64_t operator()(uint64_t hash) const {

@@ -284,7 +284,7 @@ TEST(PerfectHashDamaged, RandomBytesStayInBounds) {
   EXPECT_GT(opened, 0u);
 }
 
-// docs/formats/perfect_hash.md: files in this form exist, so they must go on reading alike.
+// docs/formats/perfect_hash.md: files in this form exist, so they must stay readable.
 TEST(PerfectHash, ReadsTheWorkedExample) {
   const std::vector<uint8_t> bytes = {0x01, 0x00, 0x01, 0x06, 0x06, 0, 0, 0, 0, 0,   0,    0, 0,
                                       0x01, 0x02, 0,    0,    0,    0, 0, 6, 0, 0, 0x2c, 0x00};

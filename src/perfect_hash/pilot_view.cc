@@ -53,7 +53,7 @@ bool PilotView::Open(std::span<const uint8_t> bytes, PilotView* out) {
     if (!in.ok() || view.list_size_ == 0) return false;
     next_slot += view.list_size_;
   } else if (view.level_count_ == 0) {
-    next_slot = std::min<uint64_t>(view.slots_, 1);  // no key, or one: nothing to tell apart
+    next_slot = std::min<uint64_t>(view.slots_, 1);  // no key, or one: nothing to distinguish
   }
   if (!in.ok() || in.left() != 0 || next_slot != view.slots_) return false;
   view.size_bytes_ = bytes.size();

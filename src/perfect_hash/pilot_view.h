@@ -72,11 +72,11 @@ class PilotView {
     }
   };
 
-  // Level i, whose bytes `in` stands before. What it holds is not checked.
+  // Level i, which begins at `in`. Its contents are not checked.
   static bool ReadLevel(uint64_t function_seed, uint32_t i, ByteReader* in, uint64_t* segments,
                         Level* level);
-  // Of a (mixed) hash that the first level does not place. The levels that few hashes get to
-  // are parsed then: held ready they were most of what a function takes beside its bytes.
+  // Of a (mixed) hash that the first level does not place. The other levels are parsed only
+  // then: few hashes need them, and parsed levels would be most of a function's memory.
   uint64_t BumpedSlot(uint64_t hash) const;
   uint64_t ListSlot(uint64_t hash) const;
 

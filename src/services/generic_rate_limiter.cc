@@ -88,7 +88,7 @@ void GenericRateLimiter::Request(int64_t bytes, rocksdb::Env::IOPriority priorit
     const auto time = SteadyClock::now();
     if (time >= next_refill_) Refill(time);
   }
-  // Somebody else must wait for the next refill now.
+  // Another request must wait for the next refill now.
   if (!refiller_waits_) {
     for (auto& queue : queues_) {
       if (queue.empty()) continue;

@@ -136,7 +136,7 @@ bool FileSpace::IsMaxAllowedSpaceReachedIncludingCompactions() {
 namespace rocksdb {
 namespace {
 
-// What lies in a directory that was once given for trash: all of it is.
+// All files in a directory that was once given for trash are trash.
 Status EmptyTrashDirectory(const std::shared_ptr<compassdb::FileSystem>& fs,
                            const std::string& dir, compassdb::FileSpace* space) {
   std::vector<std::string> names;

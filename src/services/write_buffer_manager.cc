@@ -81,7 +81,7 @@ void WriteBufferManager::BeginWriteStall(StallInterface* wbm_stall) {
       return;
     }
   }
-  wbm_stall->Signal();  // memory was freed meanwhile
+  wbm_stall->Signal();  // memory was freed since
 }
 
 void WriteBufferManager::MaybeEndWriteStall() {

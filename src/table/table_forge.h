@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces taken apart and put together again: whatever they then say, their checksums are right.
+// Changes parts of pieces for tests, and writes them with correct checksums.
 #pragma once
 
 #include "table/block/block_io.h"

@@ -155,9 +155,9 @@ void Tph::CountProbe(const DirectoryHit& hit) const {
   CountFilter(hit.kind == DirectoryHit::kAbsent ? FilterAnswer::kAbsent : FilterAnswer::kPerhaps);
 }
 
-// A key lies in the piece that its slot names, or in none: one filter decides for the whole table, before the
-// fingerprint does. Where the directory is paged it is asked behind the fingerprint: it lies in the piece's
-// index, which would have to be brought in for keys that are not there.
+// A key is in the piece that its slot names, or in none, so one filter decides for the whole table, before the
+// fingerprint does. With a paged directory the filter is checked after the fingerprint: it is in the piece's
+// index, which would have to be loaded for absent keys.
 FilterAnswer Tph::AskFilter(const BlockReadOptions& read, const Slice& user_key,
                             const DirectoryHit& hit, const DirectoryProbe& probe) const {
   uint32_t piece = hit.piece;

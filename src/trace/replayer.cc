@@ -138,7 +138,7 @@ class ReplayerImpl final : public rocksdb::Replayer {
 class Queue {
  public:
   explicit Queue(size_t most) : most_(most), changed_(&mu_) {}
-  // False: an operation has failed, and no more is wanted.
+  // False: an operation has failed, and the replay ends.
   bool Put(RawTraceRecord&& raw) {
     MutexLock lock(&mu_);
     while (records_.size() >= most_ && error_.ok()) changed_.Wait();

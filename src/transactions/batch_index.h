@@ -28,7 +28,7 @@ class BatchIndex {
  public:
   struct Entry {
     uint32_t family;
-    mutable size_t offset;  // of the record; ordered among the entries of its key all the same
+    mutable size_t offset;  // of the record; a change keeps the order of the key's entries
     size_t key_offset;
     size_t key_bytes;
   };

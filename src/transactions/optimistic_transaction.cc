@@ -9,7 +9,7 @@ using rocksdb::OptimisticTransactionOptions;
 
 namespace {
 
-// As in RocksDB keys of the default family have its timestamps, whatever the option says.
+// As in RocksDB, keys of the default family have its timestamps. The option does not matter.
 const Comparator* ComparatorFor(OptimisticTransactionDBImpl* db,
                                 const OptimisticTransactionOptions& options) {
   const Comparator* const own = db->DefaultColumnFamily()->GetComparator();

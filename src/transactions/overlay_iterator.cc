@@ -11,7 +11,7 @@ namespace {
 
 using Side = BatchIndex::Side;
 
-// Both cursors stand at or beyond the current key in the direction of travel;
+// Both cursors are at or beyond the current key in the direction of travel;
 // the nearer of them, or both, are at it.
 class OverlayIterator final : public rocksdb::Iterator {
  public:

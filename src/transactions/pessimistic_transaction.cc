@@ -11,7 +11,7 @@
 namespace compassdb {
 namespace {
 
-// The keys of a batch, in an order that all who lock batches share.
+// The keys of a batch, in the same order for every locker of a batch.
 class KeyCollector final : public rocksdb::WriteBatch::Handler {
  public:
   Status PutCF(uint32_t family, const Slice& key, const Slice&) override {
@@ -217,8 +217,8 @@ Status PessimisticTransaction::LogPrepared() {
   return s;
 }
 
-// What was written since the preparation is not in the log: all of it is prepared once more there,
-// and takes the place of the first section under the same name.
+// Writes since the preparation are not in the log. So the whole transaction is prepared again,
+// and replaces the first section under the same name.
 Status PessimisticTransaction::LogLateWrites() {
   return batch_.GetWriteBatch()->GetDataSize() == prepared_bytes_ ? Status::OK() : LogPrepared();
 }
@@ -288,7 +288,7 @@ Status PessimisticTransaction::CommitUnprepared() {
 Status PessimisticTransaction::CommitPrepared() {
   if (Status s = LogLateWrites(); !s.ok()) return s;
   txn_state_ = AWAITING_COMMIT;
-  // The log has the data; of the commit it gets the mark and what goes along.
+  // The log has the data. The commit adds the mark, and the writes made together with it.
   WriteBatch working(commit_time_batch_);
   const bool timed = WriteBatchInternal::NeedsTimestamps(batch_.GetWriteBatch()) ||
                      WriteBatchInternal::NeedsTimestamps(&commit_time_batch_);
@@ -308,7 +308,7 @@ Status PessimisticTransaction::CommitPrepared() {
   if (s.ok()) {
     WriteOptions options = write_options_;
     options.disableWAL = false;
-    options.ignore_missing_column_families = true;  // a family may be dropped meanwhile
+    options.ignore_missing_column_families = true;  // a family may have been dropped
     TransactionWrite write;
     write.ends = &name_;
     s = WriteCommitted(&working, options, write);
@@ -332,7 +332,7 @@ Status PessimisticTransaction::WriteCommitted(WriteBatch* batch, const WriteOpti
   if (!s.ok() || !snapshot_needed_) return s;
   const std::shared_ptr<TransactionNotifier> notifier = notifier_;
   ClearSnapshot();
-  // If that fails, the commit stands all the same.
+  // If that fails, the commit remains.
   snapshot_ = transaction_db_->CreateTimestampedSnapshot(commit_timestamp_).second;
   if (notifier != nullptr && snapshot_ != nullptr) notifier->SnapshotCreated(snapshot_.get());
   return s;
@@ -448,7 +448,7 @@ Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& 
   SetSnapshotIfNeeded();
   if (!s.ok()) return s;
   if (do_validate && MustValidate(family)) {
-    // Only under the lock the key does not change any more.
+    // Only under the lock the key no longer changes.
     s = Validate(family, key, &sequence);
   } else {
     if (assume_tracked && !locked) {

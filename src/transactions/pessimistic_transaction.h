@@ -51,7 +51,7 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                       PinnableSlice* value, bool exclusive, bool do_validate) override;
 
-  // Writes a batch from outside of transactions, with locks on its keys meanwhile.
+  // Writes a batch from outside of transactions, and locks its keys while it does.
   Status CommitBatch(WriteBatch* batch);
 
   TransactionID GetID() const override { return transaction_id_; }

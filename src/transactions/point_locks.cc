@@ -12,7 +12,7 @@ namespace compassdb {
 
 namespace {
 
-// At a time, in microseconds: clocks count in nanoseconds, of which there are not enough for the longest timeouts.
+// At a time, in microseconds: clocks count in nanoseconds, which overflow for the longest timeouts.
 constexpr uint64_t kLongestWait = uint64_t{3600} * 1'000'000;
 
 Status UnknownFamily(uint32_t family) {
@@ -49,7 +49,7 @@ void PointLocks::RemoveFamily(uint32_t family_id) {
     family = std::move(it->second);
     families_.erase(it);
   }
-  // Nobody finds its locks to give them back any more.
+  // Its locks can no longer be found, so they cannot be released.
   family->removed = true;
   for (Stripe& stripe : family->stripes) {
     // Threads that have not seen it are waiting by now.
@@ -155,7 +155,7 @@ Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* 
   return Status::OK();
 }
 
-// One that does not expire keeps the lock for all who share it.
+// One holder that does not expire keeps the lock for all that share it.
 bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle) {
   uint64_t last = 0;
   for (const Owner& owner : held.owners) {

@@ -129,7 +129,7 @@ TEST_F(TimedTransactionTest, ReadsForUpdateAreValidatedByTime) {
   ASSERT_TRUE(txn->SetCommitTimestamp(30).ok());
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(GetAt("b", 30), "as it may be");
-  // The same after a flush, and for a transaction that is used anew.
+  // The same after a flush, and for a transaction that is used again.
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), timed()).ok());
   Transaction* const used = txn.get();
   ASSERT_EQ(transactions_->BeginTransaction(WriteOptions(), TransactionOptions(), used), used);
@@ -146,7 +146,7 @@ TEST_F(TimedTransactionTest, SnapshotsAreValidatedBySequence) {
   Commit("a", "later in sequence", 5);
   EXPECT_TRUE(txn->Put(timed(), "a", "1").IsBusy());
   EXPECT_TRUE(txn->Put(timed(), "b", "1").ok());
-  // A later write at an earlier time than one that is there.
+  // A later write at an earlier time than an existing one.
   Commit("c", "50", 50);
   txn = Begin(with_snapshot);
   Commit("c", "40", 40);

@@ -28,7 +28,7 @@ class TrackedKeys {
   // Once more; the sequence can only decrease.
   void Track(uint32_t family, const std::string& key, SequenceNumber sequence, bool read_only,
              bool exclusive);
-  // One read less; kAll: the key is not tracked any more.
+  // One read less; kAll: the key is no longer tracked.
   Undone UndoRead(uint32_t family, const std::string& key);
   const TrackedKey* Find(uint32_t family, const std::string& key) const;
 

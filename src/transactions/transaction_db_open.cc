@@ -8,7 +8,7 @@
 namespace ROCKSDB_NAMESPACE {
 namespace {
 
-// After a failure the database is gone if it was taken over, and with
+// After a failure the database is deleted if this owns it, and with
 // owns_handles the handles before it.
 Status Wrap(DB* db, const TransactionDBOptions& options,
             const std::vector<size_t>& compaction_enabled,

@@ -116,7 +116,7 @@ TEST_F(TransactionTest, SharedLocksAndUpgrades) {
   two->UndoGetForUpdate("k");
   EXPECT_EQ(two->GetNumKeys(), 0u);
   EXPECT_TRUE(one->Put("k", "1").ok());
-  one->UndoGetForUpdate("k");  // written meanwhile: stays
+  one->UndoGetForUpdate("k");  // written since: stays
   EXPECT_EQ(one->GetNumKeys(), 1u);
   EXPECT_TRUE(two->Put("k", "2").IsTimedOut());
 }
@@ -234,7 +234,7 @@ TEST_F(TransactionTest, ExpiredTransactionsLoseTheirLocks) {
   EXPECT_EQ(Scan(), "k=theirs,l=theirs");
 }
 
-// Times that only just fit, in whatever unit they are counted.
+// Times that only just fit, in any unit.
 TEST_F(TransactionTest, TheLongestTimesAreLong) {
   for (const int64_t most : {INT64_MAX, INT64_MAX / 1000, INT64_MAX / 1'000'000}) {
     TransactionOptions options;

@@ -22,7 +22,7 @@ namespace compassdb {
 
 using BeginTransaction = std::function<rocksdb::Transaction*()>;
 
-// Threads move money between accounts; whatever commits, the sum stays. Each
+// Threads move money between accounts; the sum stays after each commit. Each
 // account also counts its transfers, so that a lost update shows. Returns the
 // number of commits. Accounts are keys a0, a1, ...
 inline int RunTransfers(rocksdb::DB* db, const BeginTransaction& begin, int accounts, int threads,
@@ -76,7 +76,7 @@ inline int RunTransfers(rocksdb::DB* db, const BeginTransaction& begin, int acco
 }
 
 // Keys that are not there before and not after, but changed since a transaction's snapshot: its write must not go
-// through, whatever flushes have made of the deletions. (A compaction to the deepest level may forget them, as
+// through, even if flushes have changed the deletions. (A compaction to the deepest level may forget them, as
 // RocksDB's does.) `begin` takes a snapshot.
 inline void DeletedKeysConflict(rocksdb::DB* db, const BeginTransaction& begin) {
   const auto flush = [db] { ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok()); };
@@ -100,7 +100,7 @@ inline void DeletedKeysConflict(rocksdb::DB* db, const BeginTransaction& begin) 
   remove("two flushes");
   remove("old");
   flush();
-  put("later");  // so that memtables do not tell
+  put("later");  // so that memtables do not show it
   for (size_t i = 0; i < changed.size(); ++i) {
     const Status s = write(transactions[i].get(), changed[i]);
     EXPECT_TRUE(s.IsBusy()) << changed[i] << ": " << s.ToString();
@@ -109,7 +109,7 @@ inline void DeletedKeysConflict(rocksdb::DB* db, const BeginTransaction& begin) 
   }
   EXPECT_TRUE(write(transactions.back().get(), "untouched").ok());
   transactions.clear();
-  for (const char* key : changed) {  // who begins now has seen all that
+  for (const char* key : changed) {  // a transaction that begins now has seen all that
     const std::unique_ptr<rocksdb::Transaction> txn(begin());
     EXPECT_TRUE(write(txn.get(), key).ok()) << key;
   }
@@ -130,8 +130,8 @@ inline std::vector<PieceTableOptions> LayoutsOfDeletions() {
 }
 
 // Each transaction reads some registers and writes its number into some. The
-// commits are serialisable if the graph of who saw whose writes, and who
-// overwrote whom, has no circle. Registers hold "writer:version", where the
+// commits are serialisable if the graph of reads-from and overwrites between
+// transactions has no circle. Registers hold "writer:version", where the
 // writer raises the version, so the order of the writes of a register shows.
 class HistoryChecker {
  public:

@@ -207,7 +207,7 @@ TEST_F(BatchWithIndexTest, StepsFromNowhereAreRefused) {
   EXPECT_TRUE(it->status().ok());
 }
 
-// Whatever the overlay shows must be what the database shows once it has the batch.
+// The overlay must show exactly what the database shows once it has the batch.
 TEST_F(BatchWithIndexTest, TheOverlayIsWhatTheDatabaseWillBe) {
   for (int seed = 0; seed < 60; ++seed) {
     fs_ = std::make_shared<FaultInjectionFileSystem>();

@@ -134,7 +134,7 @@ bool DecompressBzip2(const Slice& payload, char* out, size_t size) {
          written == size;
 }
 
-// What a byte of payload can stand for at most: no more is believed of what a payload says of itself.
+// The most bytes that one byte of payload can expand to. A payload that claims more is damaged.
 uint64_t MostBytesOfOne(CompressionType type) {
   switch (type) {
     case rocksdb::kSnappyCompression:
@@ -155,7 +155,7 @@ Status Damaged(CompressionType type, const char* what) {
   return Status::Corruption(std::string(CompressionTypeName(type)) + " block", what);
 }
 
-// A claim of no more is believed: not much is gained by forging it.
+// Smaller claims are not checked: an attacker gains little by forging them.
 constexpr uint64_t kBelievedBytes = 1 << 20;
 constexpr uint64_t kBelievedRatio = 4;
 
@@ -186,8 +186,8 @@ bool FillsRoom(CompressionType type, const Slice& payload, char* room, size_t si
   }
 }
 
-// Corruption if `claimed` bytes are more than a payload can be believed to hold, and it does not hold them. To see
-// that takes no more memory than four times what it does hold, and a third of the time of decompressing it.
+// Corruption if `claimed` bytes are implausible for a payload, and it does not hold them. The check takes at most
+// four times the memory of what it holds, and a third of the time of decompressing it.
 Status CheckClaim(CompressionType type, const Slice& in, uint64_t claimed) {
   if (claimed / MostBytesOfOne(type) > in.size()) return Damaged(type, "claims more bytes than it can hold");
   if (claimed <= kBelievedBytes || claimed / kBelievedRatio <= in.size()) return Status::OK();

@@ -15,7 +15,7 @@ namespace compassdb {
 
 // What GetPerfLevel() and get_perf_context() answer, without calls: every read asks, and every step of an
 // iterator.
-// (Not of the initial-exec model: who loads the library by dlopen has no room for that.)
+// (Not of the initial-exec model: a library that is loaded by dlopen may get no space for it.)
 extern constinit thread_local rocksdb::PerfLevel perf_level_of_thread;
 extern constinit thread_local rocksdb::PerfContext* perf_context_of_thread;
 inline rocksdb::PerfLevel CurrentPerfLevel() { return perf_level_of_thread; }

@@ -35,7 +35,7 @@ uint64_t CurrentProcess() {
 }
 
 rocksdb::Status InheritedStatus() {
-  CurrentProcess();  // a child that ran no fork handlers gives up its parent's locks
+  CurrentProcess();  // a child that ran no fork handlers releases its parent's locks
   return rocksdb::Status::InvalidArgument(
       "opened before fork(): a child process cannot use what its parent has open",
       "open it in the child");

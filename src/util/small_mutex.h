@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex of four bytes, for objects of which there are many and whose lock is seldom wanted.
+// A mutex of four bytes, for many objects whose lock is seldom wanted.
 #pragma once
 
 #include <atomic>

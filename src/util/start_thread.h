@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where the engine starts threads (perfect_hash, which stands alone, has its own).
+// The one place where the engine starts threads (perfect_hash, which is independent, has its own).
 #pragma once
 
 #include <cstdint>

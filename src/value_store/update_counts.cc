@@ -75,7 +75,7 @@ void UpdateCounts::Halve(Table* table) {
   while (from > 1 && above + slots[from - 1] <= table->counts.size() / kHotShare) {
     above += slots[--from];
   }
-  // Until the next time counts lie between half of these and these.
+  // Until the next halving, counts are between half of these and these.
   table->hot_from.store(std::max<uint32_t>((from * 3 + 3) / 4, 2), std::memory_order_relaxed);
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 // Values are read and written in rounds of so many bytes, which are held in memory.
 constexpr uint64_t kRoundBytes = 32 << 20;
-// Where hot and cold are apart a collection takes the runs with the most garbage per byte to be copied. What it
-// costs besides, as a share of the group: the more, the more runs it takes at once.
+// If hot and cold values are separated, a collection takes the runs with the most garbage per byte to copy.
+// Its other costs, as a share of the group: the higher, the more runs it takes at once.
 constexpr double kOverheadShare = 0.1;
 // So many runs of a group may stay as they are: each is one more place to look for a value.
 constexpr size_t kMaxStaying = 24;
@@ -51,7 +51,7 @@ struct Input {
   std::vector<ValueEntry> values;
   std::vector<bool> dead;  // by value: no table names it
   std::vector<bool> keep;  // by value: a reader may need it
-  std::vector<bool> cold;  // by value, judged once: counts go on changing
+  std::vector<bool> cold;  // by value, decided once: counts change all the time
   bool stays = false;      // the run is not rewritten
   uint64_t live_bytes = 0, dead_bytes = 0;
   uint64_t freed_bytes = 0;  // of the dead ones, those dropped independently of other runs
@@ -309,7 +309,7 @@ class Collection {
     for (size_t n = 0; n < order.size() - kMaxStaying / 2; ++n) inputs_[order[n]].stays = false;
   }
 
-  // What the group must go on to know, since its dead values are still there or may come.
+  // Notices that the group still needs, because their dead values still exist or may come.
   void CarryNotices(ValueWriter* out) {
     for (size_t begin = 0; begin < versions_.size();) {
       size_t end = begin + 1;
@@ -352,7 +352,7 @@ class Collection {
           ++dropped;
           continue;
         }
-        // With its part of what the run has besides records.
+        // With its part of what the run has in addition to records.
         out->AddDeadHint(e.h1, static_cast<int64_t>(e.size * meta.extent.length / meta.records_bytes));
         if (input.dead[slot] && known_dead.count(e.number) == 0) {
           out->AddDeath({e.h1, e.number});

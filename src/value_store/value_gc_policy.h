@@ -42,11 +42,11 @@ struct ValueLoad {
 // Less garbage than this is ignored; smaller for small groups, as in tests.
 uint64_t ToleratedGarbage(const ValueOptions& options);
 
-// None if there is space, or nothing to gain. Without ValueOptions::collect: a group of which almost nothing is live.
+// None if there is space, or nothing to gain. Without ValueOptions::collect: a group with almost no live values.
 std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
                                          Random* random);
 
-// A run costs memory and a lookup per read: if a group has more small ones, they are merged, whatever their contents.
+// A run costs memory and a lookup per read: if a group has more small ones, they are merged, even if all their values are live.
 // (They may have notices alone, which a family writes as long as it has any separated value.)
 inline constexpr uint64_t kMaxSmallRuns = 128;
 // The group with the most of them; none if there are no more than that.

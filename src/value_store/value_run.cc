@@ -25,7 +25,7 @@ using PagedPlaces = CountedPart<PlaceIndex>;
 struct ValueRun::HeldPlaces {
   const PlaceIndex* places = nullptr;
   IndexCache::Pin pin;
-  std::unique_ptr<PagedPlaces> own;  // for which the cache has no room
+  std::unique_ptr<PagedPlaces> own;  // if the cache has no room for them
 };
 
 ValueRun::ValueRun(std::shared_ptr<const ValueContext> context, const ValueRunMeta& meta)

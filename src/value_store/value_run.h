@@ -48,7 +48,7 @@ struct ValueContext {
   // Bytes of values that a notice ended, on average of recently counted ones.
   static constexpr uint64_t kUnknown = UINT64_MAX;
   mutable std::atomic<uint64_t> notice_worth{kUnknown};
-  // Not in each run: there may be one for every few dozen values. A run's places are loaded under one of load_mu.
+  // Shared by runs, because there may be a run for every few dozen values. A run's places are loaded under one of them.
   mutable std::array<Mutex, 16> load_mu;
   mutable Mutex hints_mu;
 };

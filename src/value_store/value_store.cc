@@ -20,13 +20,13 @@ constexpr uint32_t kMaxGroupBits = 9;
 static_assert(kMaxGroupBits <= kMaxValueGroupBits);
 // Nothing was written for so long: there is time for collections.
 constexpr uint64_t kIdleSeconds = 5;
-// Groups are by hash, so that a few of them tell of all.
+// Groups are by hash, so that a few of them represent all.
 constexpr uint32_t kCounts = 4;
 // Estimates may be wrong by this part of a group.
 constexpr uint64_t kTolerance = 32;
 
 struct Sum {
-  int64_t ended = 0;  // for those who read the newest
+  int64_t ended = 0;  // for readers of the newest
   void Add(const ValueHints& h) { ended += h.dead + h.pinned; }
 };
 

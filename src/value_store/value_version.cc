@@ -159,7 +159,7 @@ void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read
     wanted_.push_back(std::move(w));
   }
   LocateAll();
-  // Requests of one file stand together, by their places.
+  // Sorts requests by file and place.
   std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) {
     const Extent& x = a.run->meta().extent;
     const Extent& y = b.run->meta().extent;
@@ -357,7 +357,7 @@ std::vector<uint64_t> ValueVersion::DeadBytes() const {
     const uint32_t first = first_of(run->meta().group);
     Group& group = *std::prev(std::upper_bound(
         groups.begin(), groups.end(), first, [&](uint32_t at, const Group& g) { return at < first_of(g.group); }));
-    // What is left of it goes over what is left of its runs, so that nothing is lost by rounding.
+    // The rest of it is divided over the rest of the runs, so that rounding loses nothing.
     const auto share = static_cast<uint64_t>(static_cast<double>(group.dead_bytes) * static_cast<double>(bytes) /
                                              static_cast<double>(group.bytes));
     dead.push_back(bytes == group.bytes ? group.dead_bytes : std::min({share, bytes, group.dead_bytes}));

@@ -97,8 +97,8 @@ class ValueVersion {
  private:
   friend class ValueReads;
   size_t OwnMemoryBytes() const;
-  // NotFound if the value is in no run. With `cache_only` Incomplete, and *run is the first one whose places must be
-  // loaded to tell.
+  // NotFound if the value is in no run. With `cache_only`: Incomplete if places must be loaded to decide, and *run is
+  // the first run that needs it.
   Status Find(const KeyHash& hash, uint64_t number, bool cache_only, const ValueRun** run, ValuePlace* place) const;
   // The same for a reader that may not be allowed to read files.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,

@@ -192,7 +192,7 @@ Status ValueWriter::WriteRun(const BatchKey& key, Batch* batch) {
   PutFixed64(&footer, meta.keys_bytes);
   PutFixed64(&footer, meta.places_bytes);
 
-  if (uncommitted_ != nullptr) {  // before they are there
+  if (uncommitted_ != nullptr) {  // before they exist
     uncommitted_->Add(meta.records_bytes + meta.keys_bytes + meta.places_bytes + footer.size() + kSectionChecksumBytes);
   }
   ExtentWriter extent(file);

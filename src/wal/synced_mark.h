@@ -33,7 +33,7 @@ class SyncedMarkWriter {
   // The database of the logs. Nothing is written before.
   void SetDatabase(const std::string& db_id);
   // The log was synced so far. The first call creates the file. After a failure (files cannot be written in
-  // place, for example encrypted ones) nothing is written any more.
+  // place, for example encrypted ones) it writes nothing.
   void Write(const SyncedLog& log);
   bool begun() const { return file_ != nullptr; }
 

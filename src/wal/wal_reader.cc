@@ -100,7 +100,7 @@ bool WalReader::Uncompress(Slice* record, std::string* problem) {
   const auto compression =
       old && kind == 1 ? header_.compression : static_cast<rocksdb::CompressionType>(kind);
   if (!record->empty() && compression == header_.compression && !CompressionTypeSupported(compression)) {
-    // No damage, after which a recovery might go on.
+    // This is not damage, so recovery must not continue behind it.
     *problem = "compressed with type " + std::to_string(int{compression});
     status_ = Status::NotSupported(path(), *problem);
     return false;

@@ -206,7 +206,7 @@ TEST_F(WalTest, NewerVersionIsNotSupportedAndSaysSo) {
   EXPECT_NE(s.ToString().find("/wal/000003.log"), std::string::npos);
 }
 
-// What could not be compressed is stored as it is, so that a log may name what nobody has.
+// What could not be compressed is stored as it is, so that a log may name a type without support.
 TEST_F(WalTest, RecordsOfAnUnknownCompressionAreNotSupported) {
   for (const uint32_t compression : {0x3f, 0xff}) {
     WriteChain();
@@ -730,7 +730,7 @@ TEST_F(WalTest, MissingLogIsCorruption) {
   EXPECT_TRUE(Recover(Mode::kAbsoluteConsistency, {4, 5}, 4).status.ok());
 }
 
-// Logs that were made ahead and never begun change nothing, wherever they lie and whatever is damaged.
+// Logs that were created in advance and never begun change nothing, in any place and with any damage.
 TEST_F(WalTest, EmptyLogsThatNoneFollowsAreNoLinks) {
   std::vector<uint64_t> begun = {10, 20, 30};
   uint64_t sequence = 1;

@@ -13,7 +13,7 @@
 
 namespace c_api {
 
-// An errptr; whoever passes it expects success unless he takes the message.
+// An errptr; a test that passes it expects success unless it takes the message.
 class Error {
  public:
   ~Error() {

@@ -129,7 +129,7 @@ TEST_F(DatabaseTest, Snapshots) {
   rocksdb_release_snapshot(db_, snapshot);
 }
 
-// The handle is there, but holds none: reads through it see the newest value.
+// The handle exists, but holds none: reads through it see the newest value.
 TEST_F(DatabaseTest, NoSnapshotsWithUpdatesInPlace) {
   rocksdb_options_set_inplace_update_support(options_, 1);
   rocksdb_options_set_allow_concurrent_memtable_write(options_, 0);

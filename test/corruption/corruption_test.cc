@@ -9,7 +9,7 @@
 //  - what is refused or gives errors can be repaired: then it opens, everything can be read and was written once, and
 //    what is missing was in the file that is damaged (of a flipped bit in a table, in one of its blocks); if
 //    manifest or CURRENT were damaged, nothing is missing;
-//  - kSkipAnyCorruptedRecords opens whatever happened to a log, and loses no more than a repair may;
+//  - kSkipAnyCorruptedRecords opens with any damage to a log, and loses no more than a repair may;
 //  - no crash, no hang, no more memory than the database's size and 64 MB.
 //
 //   corruption_test --seed=1 --cases=40000          so many of all cases, evenly
@@ -60,7 +60,7 @@ struct Settings {
   bool forbid_log_loss = true;
 };
 
-// What the processes tell each other; in shared memory.
+// The processes' messages to each other; in shared memory.
 struct Board {
   struct Worker {
     std::atomic<uint64_t> next;  // the position in its list that is being tried
@@ -172,7 +172,7 @@ class Worker {
     plans_.push_back({specimens_.size() - 1, EndsOfLogs(specimens_.back()), PlanDamage(specimens_.back().files, &random)});
   }
 
-  // Where a log over an older one ends, for those: the shortest with which everything is there.
+  // Where a log over an older one ends, for those: the shortest that has everything.
   std::map<std::string, uint64_t> EndsOfLogs(const Specimen& specimen) {
     std::map<std::string, uint64_t> ends;
     if (specimen.kind.logs != Logs::kRecycled) return ends;
@@ -254,7 +254,7 @@ class Worker {
     if (damage.Begin() >= log_end) {
       return result.verdict == Verdict::kExact ? std::nullopt : std::optional("bytes behind the end of a log matter");
     }
-    // The mark beside the logs knows how far they were synced, which is to their end.
+    // The mark next to the logs knows how far they were synced, which is to their end.
     if (result.verdict == Verdict::kLogTailLost) return "a part of the log is lost without an error";
     if (damage.kind != Damage::Kind::kFlipBit) return std::nullopt;
     if (treatment.mode == rocksdb::WALRecoveryMode::kAbsoluteConsistency &&

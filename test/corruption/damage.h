@@ -20,7 +20,7 @@ struct Damage {
   Kind kind = Kind::kFlipBit;
   uint32_t file = 0;    // index in Files
   uint32_t offset = 0;  // of the flipped byte or the page; the new length for kTruncate
-  // The bit; the page that is swapped with; the file whose page is there instead.
+  // The bit; the page that is swapped with; the file that has the other page.
   uint32_t other = 0;
 
   std::string ToString(const Files& files) const;

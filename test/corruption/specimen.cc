@@ -66,7 +66,7 @@ rocksdb::DBOptions SpecimenOptions(rocksdb::Env* env, rocksdb::WALRecoveryMode m
   options.max_bgerror_resume_count = 0;
   options.wal_recovery_mode = mode;
   if (kind.logs == Logs::kCompressed) options.wal_compression = rocksdb::kZSTD;
-  // Nobody reads it.
+  // No read uses it.
   options.info_log = std::make_shared<NoLog>();
   return options;
 }
@@ -322,7 +322,7 @@ Specimen MakeSpecimen(const SpecimenKind& kind, uint64_t seed) {
     write(4);
     specimen.states.push_back(StateOf(model));
   }
-  // Nobody sees it; the transaction goes, and what it prepared stays.
+  // No read sees it; the transaction is deleted, and what it prepared stays.
   if (transactions) Prepare(opened, "undecided", SomeItems(&random, 4, families)).reset();
   if (kind.closed) opened.Close();
   specimen.files = ReadFiles(env.get(), kPath);

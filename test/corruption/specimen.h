@@ -24,7 +24,7 @@ enum class LastCommit {
 
 enum class Logs {
   kPlain,
-  kRecycled,    // the last one lies over an older one, of which bytes are left behind it
+  kRecycled,    // the last one overwrites an older one, whose bytes are left behind it
   kCompressed,  // with zstd
 };
 

@@ -56,7 +56,7 @@ class Disk {
   explicit Disk(bool sealed);
 
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
-  // Forgets earlier counts and cuts; then the power goes just before the n-th
+  // Forgets earlier counts and cuts; then the power fails just before the n-th
   // change, respectively sync (0: never).
   void Arm(uint64_t cut_at_change, uint64_t cut_at_sync, uint64_t seed, const Cut& cut);
   void CutNow();
@@ -70,7 +70,7 @@ class Disk {
   // Of all files' names, sizes and numbers of zero pages. What is in the files is left out: random
   // ids make that different in every run.
   uint64_t Fingerprint();
-  // Names and sizes of all files, for whoever reads a failure.
+  // Names and sizes of all files, for the reader of a failure.
   std::string Listing();
   uint64_t changes() const { return changes_.load(); }
   uint64_t syncs() const { return syncs_.load(); }
@@ -81,7 +81,7 @@ class Disk {
   void SetAtomicWrites(uint64_t bytes);
   // From now on such syncs return OK and do nothing.
   void LeaveOut(SyncKind kind);
-  // Of one file, until the next restart: those of separated values (kValues) are not told by their names.
+  // Of one file, until the next restart: those of separated values (kValues) are not recognised by their names.
   void LeaveOutFile(const std::string& path);
   // What was about to happen when the power went.
   std::string cut_at() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A real process that writes with several threads and tells over a pipe what was
+// A real process that writes with several threads and reports over a pipe what was
 // acknowledged, killed with SIGKILL at random moments; then the database is
 // opened here and compared. Half of the writers sync; the others too must lose
 // nothing, because the kernel survives. Each writer's batches touch both families.

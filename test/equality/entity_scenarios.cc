@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide columns: entities beside plain values, through every way of reading and writing them.
+// Wide columns: entities next to plain values, through every way of reading and writing them.
 
 #include <sstream>
 

@@ -378,7 +378,7 @@ void Properties(Transcript* t) {
   }
 }
 
-// A scan has brought all blocks into memory: reads that take only what is there have an answer for each key.
+// A scan has brought all blocks into memory: reads that use only the cache have an answer for each key.
 void CacheOnlyReads(Transcript* t) {
   for (const bool filter : {false, true}) {
     Options options = FreshOptions();

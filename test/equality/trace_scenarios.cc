@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces: what is recorded of which operation, byte by byte, and what a replay makes of it.
+// Traces: what is recorded of each operation, byte by byte, and what a replay makes of it.
 
 #include "equality/transcript.h"
 #include "rocksdb/env.h"

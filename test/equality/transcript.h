@@ -10,7 +10,7 @@
 
 namespace compassdb_test {
 
-// Lines on stdout that must be the same for both libraries. Whatever may
+// Lines on stdout that must be the same for both libraries. What may
 // differ (the database's path, times, thread numbers) is kept out by the writer.
 class Transcript {
  public:

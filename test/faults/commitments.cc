@@ -164,7 +164,7 @@ void Commitments::Live(const std::function<bool()>& healthy) {
   if (!Note("Put", s)) {
     const Status resumed = db_->Resume();
     Note("Resume", resumed);
-    // A commit or rollback of which nobody knows whether it took place is settled by opening.
+    // A commit or rollback with an unknown result is settled by opening.
     if (works && !resumed.ok() && resumed.severity() < Status::kFatalError && !wrong_) {
       wrong_ = "Resume fails on a healthy disk: " + resumed.ToString();
     }
@@ -206,7 +206,7 @@ std::optional<std::string> Commitments::Look(bool synced_only) {
   for (auto& [name, promise] : promises_) {
     Found found = Found::kGone;
     if (auto wrong = Find(name, &found)) {
-      // A read that fails is the life's failure, told already, and nothing is known.
+      // A read that fails is the life's failure, reported already, and nothing is known.
       if (wrong->find("injected") == std::string::npos) return wrong;
       continue;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to a database while calls fail, and what must be there afterwards whatever failed.
+// What is done to a database while calls fail, and what must exist afterwards, after any failure.
 //
 // Thread safety: none; one thread.
 #pragma once
@@ -24,10 +24,10 @@ class Scenario {
   // it reads, and a job that read damage may leave the database to be reopened, as RocksDB's do.
   void ExpectLies() { lies_ = true; }
   virtual void Prepare() {}
-  // What the faults befall. Goes on after failures where it can. `healthy`: no call fails any more.
+  // The script for the faults. Continues after failures where it can. `healthy`: no call fails any more.
   virtual void Live(const std::function<bool()>& healthy) = 0;
   // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
-  // what was synced must be there. Tells what is wrong, if anything.
+  // what was synced must be there. Returns what is wrong, if anything.
   virtual std::optional<std::string> Check(bool synced_only) = 0;
   virtual int resumed() const { return 0; }
   // After a life without faults, and its check: what should have happened and did not.

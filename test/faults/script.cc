@@ -260,13 +260,13 @@ void Script::Repair() {
   Note("RepairDB", rocksdb::RepairDB(path_, options, families));
 }
 
-// Whatever failed: with a disk that works, and after DB::Resume, writes are taken.
+// After any failure: with a disk that works, and after DB::Resume, writes are taken.
 void Script::WriteAgain() {
   if (db_ == nullptr) return;
   const auto put = [this] { return db_->Put(rocksdb::WriteOptions(), handles_[1], kAgain, "x"); };
   Status s = put();
   if (s.ok()) return;
-  // A job that failed when the disk did may tell of it later: none goes on when this returns.
+  // A job that failed with the disk may report it later: none runs when this returns.
   db_->PauseBackgroundWork().PermitUncheckedError();
   db_->ContinueBackgroundWork().PermitUncheckedError();
   const Status resumed = db_->Resume();
@@ -321,7 +321,7 @@ std::optional<std::string> Script::Check(bool synced_only) {
     const bool promised = synced_only ? batch.synced : batch.acknowledged;
     if (b >= last && promised) return "batch " + std::to_string(b + 1) + " is lost, the last one is " + std::to_string(last);
     if (b >= last) continue;
-    // A batch that failed is there if its record in the other family is.
+    // A failed batch exists if its record in the other family does.
     bool there = batch.acknowledged;
     if (!there) {
       const auto& [key, value] = *batch.second.begin();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database's life in a few dozen calls of the API, and what must be there afterwards whatever
+// A database's life in a few dozen calls of the API, and what must exist afterwards, whatever
 // failed in it.
 //
-// Batches are numbered, and hold their number, so that what survived can be told. One thread.
+// Batches are numbered, and hold their number, so that what survived is known. One thread.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ class Script : public Scenario {
   // Before the database's life begins.
   void UseDirectIo() { options_.use_direct_reads = options_.use_direct_io_for_flush_and_compaction = true; }
 
-  // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Goes on
+  // The database's life: it is opened twice and closed, looked at by a reader and a secondary, and repaired. Continues
   // after failures where it can, with DB::Resume if writes are refused, which must help where the disk is `healthy` again.
   void Live(const std::function<bool()>& healthy) override;
   std::optional<std::string> Check(bool synced_only) override;
@@ -49,13 +49,13 @@ class Script : public Scenario {
   void Maintain();
   void RenewSome();
   void ReadSome();
-  // Who reads: the database itself, or somebody beside it who knows of the first `known` batches.
+  // The reader: the database itself, or another one that has the first `known` batches.
   struct View {
     bool own = true;
     bool follows = false;  // is late, by as much as reads that lie make it
     size_t known = SIZE_MAX;
   };
-  // The key holds what the newest batch wrote of which the view must know, or a later one. No value: it is absent.
+  // The key holds what the newest batch that the view must have wrote, or a later one. No value: it is absent.
   bool Fits(int family, const std::string& key, const std::string* value, const View& view) const;
   bool MustKnow(const Batch& batch, const View& view) const;
   void Compare(const char* call, int family, const std::string& key, const std::string* value, const View& view);

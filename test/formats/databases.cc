@@ -40,7 +40,7 @@ bool OpensWithExactData(const std::string& layout, const fs::path& fixture, rock
     const Opened opened(layout, path, false, env);
     REQUIRE(opened.status.ok(), "%s: %s", fixture.c_str(), opened.status.ToString().c_str());
     if (!Same(opened, expected, fixture.string() + ", round " + std::to_string(round))) return false;
-    // The newest format beside the old one, then in its place.
+    // The newest format next to the old one, then in its place.
     for (int i = 0; i < 50; i += 7) {
       expected[0][Key(i)] = Value(i, 4);
       REQUIRE(opened.db->Put({}, Key(i), Value(i, 4)).ok(), "put");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What earlier builds wrote is in test/formats/<number>/: databases, one per layout, an encrypted one, a directory of
-// backups, and a table file. This build must read exact data from it, go on with it, and refuse what says it is of a
+// backups, and a table file. This build must read exact data from it, continue with it, and refuse what says it is of a
 // newer format.
 //
 //   formats_test --fixtures=test/formats
-//   formats_test --make=test/formats/2     writes them anew, for the next release with a new format
+//   formats_test --make=test/formats/2     writes them again, for a release with a new format
 
 #include <cstdio>
 #include <filesystem>

@@ -41,7 +41,7 @@ struct RegisterFuzzTarget {
   const RegisterFuzzTarget register_##name({#name, &Fuzz_##name, constant_bytes});           \
   void Fuzz_##name(const Slice& input)
 
-// What a parser promises of whatever it accepted.
+// What a parser promises of any input that it accepted.
 #define FUZZ_CHECK(condition)                                                                \
   do {                                                                                       \
     if (!(condition)) {                                                                      \

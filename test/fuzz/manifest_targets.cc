@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest and what stands beside it: CURRENT, backup descriptions, wide columns.
+// The manifest and the files next to it: CURRENT, backup descriptions, wide columns.
 #include "api/wide_column_codec.h"
 #include "copies/backup_meta.h"
 #include "env/sim/memory_file_system.h"

@@ -63,7 +63,7 @@ std::string Mutated(std::string bytes, Random* random) {
   return bytes;
 }
 
-// Holds the input that is being run, for whoever finds the process dead.
+// Holds the input that is being run, to be found if the process dies.
 class LastInput {
  public:
   explicit LastInput(const std::string& target)

@@ -2,7 +2,7 @@
 // The user's program of docs/migration.md. It knows RocksDB's interface only.
 //   orders fill DIR MEGABYTES   writes orders, customers (a column family) and totals
 //   orders sum DIR              prints a checksum over all keys and values, in order
-//   orders more DIR             goes on writing
+//   orders more DIR             continues writing
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
@@ -43,7 +43,7 @@ class Store {
     Check(db_->Close(), "close");
   }
 
-  // A kilobyte per order, most of which does not compress.
+  // A kilobyte per order. Most of it does not compress.
   void Write(uint64_t from, uint64_t to) {
     rocksdb::WriteOptions fast;
     fast.disableWAL = true;

@@ -4,7 +4,7 @@
 //
 //   places_test --cli=PATH   every kind of copy, with every option that names a directory, under every command
 //
-// Each trial ends with the original, which must have all of its records, whatever was done to the copy.
+// Each trial ends with the original, which must have all of its records, after any use of the copy.
 
 #include <sys/wait.h>
 
@@ -309,7 +309,7 @@ void TryUnmounted(const std::string& root) {
   }
 }
 
-// A copy has no logs where the original's are. Whoever does not say wal_dir must not be shown a part of the records.
+// A copy has no logs where the original's are. An open without wal_dir must not show a part of the records.
 void TryCopyWithoutLogs(const std::string& root) {
   trial = "a copy without its logs";
   const Place place(root + "/copy_without_logs");

@@ -4,9 +4,9 @@
 // end of the child:
 //
 //   parent   opens the database as a global unique_ptr, gets into the state, and forks
-//   child    calls every method, each of which must be refused; works on a database of its own;
+//   child    calls every method, and all must be refused; works on a database of its own;
 //            ends
-//   parent   sees its files unchanged (if it is idle), goes on, syncs ten puts and is killed
+//   parent   sees its files unchanged (if it is idle), continues, syncs ten puts and is killed
 //   a third process could not open the database while the parent lived, and finds all afterwards
 //
 //   fork_test [--only=NAME]
@@ -164,7 +164,7 @@ void WorkOnOwnDatabase(const std::string& dir, const SharedObjects& shared) {
 
 // --- the parent
 
-// Holds flushes or compactions at their beginning, until it is told to go on.
+// Holds flushes or compactions at their beginning, until they are released.
 class Brake : public EventListener {
  public:
   explicit Brake(std::string what) : what_(std::move(what)) {}

@@ -205,7 +205,7 @@ def corruption(engine, cases, rng):
 
 
 def judge_faults(lines, dump):
-    """What was acknowledged is there; what failed may be, as a whole."""
+    """What was acknowledged exists; what failed may exist, as a whole."""
     if any(line.startswith(("died", "hung")) for line in lines):
         return "died or hung"
     acked = {int(line.split()[1]) for line in lines if line.startswith("ack")}

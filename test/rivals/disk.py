@@ -86,7 +86,7 @@ class Disk:
         self.notes = []
 
     def name_change(self, path, file):
-        """`file` None: the name goes."""
+        """`file` None: the name is deleted."""
         set_name(self.names, path, file)
         self.pending_names.append([(path, file)])
 

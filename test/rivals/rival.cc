@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One engine behind two commands, the same for all that are compared (compare.py): compiled against
-// CompassDB, RocksDB and LevelDB, whose interfaces are alike as far as this goes.
+// CompassDB, RocksDB and LevelDB, whose interfaces are alike in what this uses.
 //
 //   rival run DIR BATCHES   opens the database twice and writes batch 1, 2, ... of two keys each; every third
 //                           is synced. Says on standard output what became of each.

@@ -97,7 +97,7 @@ std::string Bank::TransferInTransaction(const StressDb& db, const Order& order, 
 }
 
 std::string Bank::CheckSum(const StressDb& db, bool by_iterator) const {
-  // A secondary has no snapshots, and moves only when it is told to.
+  // A secondary has no snapshots, and moves only on request.
   const rocksdb::Snapshot* snapshot = db.secondary() ? nullptr : db.db()->GetSnapshot();
   rocksdb::ReadOptions read;
   read.snapshot = snapshot;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread's wide-column entities, and what they should hold. They have keys of their own beside those of
+// A thread's wide-column entities, and what they should hold. They have keys of their own next to those of
 // support/generator.h, which knows no entities.
 #pragma once
 

@@ -118,7 +118,7 @@ rocksdb::DBOptions StressDb::DbOptions() const {
   options.create_missing_column_families = true;
   Random random(seed_ ^ 0x737472657373);
   options.atomic_flush = random.OneIn(5) && Limits().atomic_flush;
-  if (options.atomic_flush) options.enable_pipelined_write = false;  // which is refused beside it
+  if (options.atomic_flush) options.enable_pipelined_write = false;  // which is refused with it
   if (!Limits().two_phase_unasked) {
     options.allow_2pc = true;
     options.enable_pipelined_write = false;

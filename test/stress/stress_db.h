@@ -23,7 +23,7 @@ constexpr int kFilteredFamily = 3;  // takes no merges and no entities
 constexpr int kOwnFamily = 4;       // as a thread sees it
 static_assert(kOwnFamily < kMaxFamilies);
 
-// What a database is besides its layout.
+// Properties of a database other than its layout.
 enum class Flavour {
   kUsual,
   kSealed,    // its files are encrypted (support/sealed_env.h)
@@ -51,7 +51,7 @@ class StressDb {
   rocksdb::Status OpenSecondary(const std::string& secondary_path, uint64_t seed, int thread);
   rocksdb::Status Close();
   // A short life of a table-less database with tableless_key_store=false: what the log gives back is flushed. The next
-  // opening makes the key stores anew.
+  // opening rebuilds the key stores.
   rocksdb::Status FlushWithoutKeys(uint64_t seed);
 
   rocksdb::DB* db() const { return db_.get(); }
@@ -69,7 +69,7 @@ class StressDb {
   std::vector<rocksdb::ColumnFamilyHandle*> Handles(int thread) const;
   rocksdb::Status CreateOwn(int thread, uint64_t seed);
   rocksdb::Status DropOwn(int thread);
-  // Exports the own family, drops it, and makes it anew of what was exported.
+  // Exports the own family, drops it, and creates it again from the export.
   rocksdb::Status MoveOwn(int thread, uint64_t seed, const std::string& directory, bool move_files);
   // Null where values expire.
   rocksdb::ColumnFamilyHandle* TimedFamily(int thread) const;
@@ -84,7 +84,7 @@ class StressDb {
   bool HasEntities() const { return flavour_ != Flavour::kExpiring; }
 
  private:
-  // `only`: families of that thread alone besides the shared ones; -1: of all.
+  // `only`: families of that thread alone, in addition to the shared ones; -1: of all.
   rocksdb::Status Describe(std::vector<rocksdb::ColumnFamilyDescriptor>* families, int only = -1) const;
   rocksdb::ColumnFamilyOptions TimedOptions(int thread) const;
   rocksdb::Status OpenExpiring(bool read_only);

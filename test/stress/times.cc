@@ -72,7 +72,7 @@ std::string Times::Read(const StressDb& db, const std::string& key, uint64_t tim
   rocksdb::ReadOptions read;
   read.timestamp = &slice;
   std::string value, found;
-  // What is stacked on a database does not tell the time.
+  // A stacked database does not report the time.
   const Status s = db.db()->GetRootDB()->Get(read, db.TimedFamily(thread_), key, &value, &found);
   auto versions = state_.find(key);
   const auto* expected = versions == state_.end() ? nullptr : VersionAt(versions->second, time);

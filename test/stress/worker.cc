@@ -40,7 +40,7 @@ DbExecutor::Config ConfigFor(const Profile& profile) {
   return config;
 }
 
-// Of a write that the database did not get it tells another state, no error.
+// For a write that the database did not get, it returns another state, no error.
 bool LooksLost(const std::string& expected, const std::string& actual) {
   if (expected == "OK") return false;
   for (const char* error : {"Corruption", "IO error", "Invalid argument", "Not implemented", "Aborted"}) {

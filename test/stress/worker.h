@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thread of the stress test: random operations on keys of its own in families that it shares with the
-// others, each answer compared with a model's; transactions, copies and the rest of the API beside them.
+// others, each answer compared with a model's; transactions, copies and the rest of the API next to them.
 //
 // Thread safety: one thread; Settings are shared, and are for any number.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace compassdb_test {
 
-// What all threads share besides the database.
+// What all threads share in addition to the database.
 struct Settings {
   uint64_t seed = 1;
   uint64_t lose_one_in = 0;  // writes that the database does not get; 0: none
@@ -33,7 +33,7 @@ struct Settings {
   std::mutex report;
 };
 
-// A checkpoint that stays while the database, whose files it shares, goes on. Nobody writes to it.
+// A checkpoint that stays while the database, whose files it shares, changes. It is never written.
 struct KeptCheckpoint {
   uint64_t seed = 0;  // of the options that it is read with
   Entries content;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread does now and then besides reading and writing: files from outside, compactions of chosen
+// What a thread does now and then, other than reading and writing: files from outside, compactions of chosen
 // files, changed options, copies and secondaries that are opened and compared.
 #include <algorithm>
 #include <chrono>
@@ -86,7 +86,7 @@ bool Worker::CompactSomeFiles() {
   if (names.empty()) return true;
   const int target = std::min<int>(level + 1, static_cast<int>(all.levels.size()) - 1);
   const Status s = db_->db()->CompactFiles(rocksdb::CompactionOptions(), handle, names, target);
-  // Meanwhile they may be gone, or in other hands.
+  // They may be deleted by then, or used by others.
   if (s.IsInvalidArgument() || s.IsAborted() || s.IsIncomplete()) return true;
   if (s.IsNotSupported() && db_->layout() == "tableless") return true;
   return Ok("CompactFiles", s);
@@ -106,7 +106,7 @@ bool Worker::ChangeFamilyOptions() {
   std::string text = "SetOptions of family " + std::to_string(may_not_compact_ ? 0 : family);
   for (const auto& [name, value] : changes) text += " " + name + "=" + value;
   Begin(text);
-  // Compactions are held off in one family only, so that it is known where to let them go on.
+  // Compactions are held off in one family only, so that it is known where to release them.
   const bool about_compactions = changes.count("disable_auto_compactions") != 0;
   return Ok(text, db_->db()->SetOptions(db_->Handles(number_)[about_compactions ? 0 : family], changes));
 }
@@ -240,13 +240,13 @@ bool Worker::Follow() {
       if (!Generated()) return false;
       ++done_;
     }
-    // It has the families that there were, whatever has become of them.
+    // It has the families of that time, even if they changed since.
     if (db_->Handles(number_)[kOwnFamily] != own) break;
     Begin("secondary catches up");
     s = second.db()->TryCatchUpWithPrimary();
   }
   std::error_code ignored;
-  // The primary may have replaced its files too often meanwhile.
+  // The primary may have replaced its files too often since.
   if (!s.ok() && !s.IsTryAgain()) return Ok("secondary", s);
   if (!Ok("closing the secondary", second.Close())) return false;
   fs::remove_all(path, ignored);
@@ -266,7 +266,7 @@ bool Worker::MoveOwnFamily() {
   return true;
 }
 
-// Work or deletions held off for a moment, while the other threads go on.
+// Work or deletions held off for a moment, while the other threads continue.
 bool Worker::Hold() {
   const bool work = random_.OneIn(2);
   Begin(work ? "background work held" : "deletions held");

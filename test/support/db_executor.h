@@ -32,7 +32,7 @@ class DbExecutor {
   // Opens with the families that exist by this executor's own account.
   rocksdb::Status Open(bool read_only = false);
   void Close();
-  // Uses somebody else's open database until Close, with these families as its slots.
+  // Uses an open database, which it does not own, until Close, with these families as its slots.
   void Attach(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   std::string Run(const Op& op);

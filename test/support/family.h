@@ -33,7 +33,7 @@ std::shared_ptr<rocksdb::MergeOperator> MergeOperatorOf(MergeKind kind);
 std::string MergeStep(MergeKind kind, const std::string* base, const std::string& operand);
 
 // Values that begin with '!' are dropped, those with '?' become '#'. When that
-// happens is the engine's choice, so whoever compares results treats a '!' value as
+// happens is the engine's choice, so a comparison of results treats a '!' value as
 // absent and a '?' value as its '#' form (NormalizeFiltered).
 std::shared_ptr<rocksdb::CompactionFilterFactory> MakeFilterFactory();
 // False when the value counts as absent.

@@ -43,7 +43,7 @@ void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options)
   if (name == kTuned) return;
   if (options->min_blob_size > 24) options->min_blob_size = 24;
   pieces->target_table_bytes = 8 << 10;
-  pieces->value_group_bytes = 512;  // what is tolerated of garbage goes with it
+  pieces->value_group_bytes = 512;  // the tolerated garbage depends on it
   pieces->tableless_sections = 3;
   if (pieces->group_compaction_bytes != 0) pieces->group_compaction_bytes = 64 << 10;
 }

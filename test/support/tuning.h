@@ -40,7 +40,7 @@ void SetMemoryLimit(uint64_t bytes, rocksdb::DBOptions* options);
 
 struct EngineTraits {
   const char* name;
-  // Values may be kept beside the tables, of whatever family, and collected.
+  // Values of any family may be separated, and collected.
   bool separates_values;
   // A value that KeyMayExist hands out is the current one. RocksDB 7.8.3 now
   // and then hands out one that a range deletion covers.

@@ -5,7 +5,7 @@ loop device, with pages of 4, 32 and 128 KiB. CHECK (compressed_fs_check) fills 
 checkpoint, rewrites everything and checks both, makes a backup and restores it; compsize says what it takes on the
 disk. Exit code 77, and a line that says why, where the machine does not allow it: it takes root, loop devices, btrfs and its tools.
 
-Everything happens in a mount namespace of its own: what is mounted goes with the process, however it ends. The
+Everything happens in a mount namespace of its own: mounts end with the process, however it ends. The
 image lies in $COMPASSDB_TEST_DIR or the system's directory for temporary files."""
 
 import argparse
@@ -80,7 +80,7 @@ def check_machine(where):
 
 
 def enter_namespace():
-    """Goes on in a mount namespace of its own."""
+    """Continues in a mount namespace of its own."""
     if os.environ.get(INSIDE) == str(os.getpid()):
         return
     os.environ[INSIDE] = str(os.getpid())  # exec keeps it
@@ -98,7 +98,7 @@ def mount(run, directory):
     place.mkdir()
     try:
         run("mkfs.btrfs", "--quiet", image)
-        # The loop device goes when the file system is unmounted, and then what it had of the image.
+        # The loop device is deleted with the mount, and then its part of the image.
         run("mount", "-t", "btrfs", "-o", "loop,compress-force=zstd", image, place)
         image.unlink()
     except Failure as failure:

@@ -135,7 +135,7 @@ Status CheckScan(rocksdb::DB* db, uint64_t records, int round) {
     }
     it->Next();
   }
-  return it->Valid() ? Status::Corruption("a scan goes on with", it->key()) : it->status();
+  return it->Valid() ? Status::Corruption("a scan continues with", it->key()) : it->status();
 }
 
 Status Check(const Settings& settings, const std::string& path, int round) {

@@ -35,7 +35,7 @@ struct Globals {
 };
 
 enum class OpenMode {
-  kRead,    // never writes a byte; works beside a writing process
+  kRead,    // never writes a byte; works while another process writes
   kWrite,   // the database must exist
   kCreate,  // made if missing
 };

@@ -20,7 +20,7 @@ enum ExitCode {
 // The text of `compassdb help exit-codes`.
 const char* ExitCodesText();
 
-// The code that tells of a status that is not OK.
+// The code for a status that is not OK.
 int ExitCodeOf(const rocksdb::Status& status);
 
 // Prints "compassdb: <what>: <detail>" on standard error, on one line, and

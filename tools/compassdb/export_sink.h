@@ -38,7 +38,7 @@ class ExportSink {
   std::string error_;
 };
 
-// Where the helper is: beside this program, else wherever PATH finds it.
+// Where the helper is: next to this program, else in PATH.
 std::string FindWriter();
 
 }  // namespace compassdb_cli

@@ -35,7 +35,7 @@ class ImportSource {
   std::string error_;
 };
 
-// Where the helper is: beside this program, else wherever PATH finds it.
+// Where the helper is: next to this program, else in PATH.
 std::string FindReader();
 
 }  // namespace compassdb_cli

@@ -7,8 +7,8 @@
 
 namespace compassdb_cli {
 
-// A member as it stands in the object: a string's characters, or the compact text of another value, in which
-// numbers are spelt and members stand as they were.
+// A member of the object: a string's characters, or the compact text of another value, with numbers and
+// the order of members as in the input.
 struct JsonMember {
   std::string text;
   bool is_string = false;

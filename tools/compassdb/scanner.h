@@ -22,14 +22,14 @@ struct ScanFlags {
   bool whole = false;  // a record that is more than its value is refused
 };
 
-// kOk, or a message if the record of `family` has columns beside the default one, which is all that value() gives.
+// kOk, or a message if the record of `family` has columns other than the default one, which is all that value() gives.
 int RefuseEntity(const std::string& command, const std::string& family, const rocksdb::Iterator& record);
 
 // Decodes --from, --to and --prefix. False after a message.
 bool DecodeRange(const std::string& command, const Globals& globals, ScanFlags* flags);
 
 // Writes the records of the range in key order (or its reverse); their number
-// goes to *count. Returns an exit code.
+// is added to *count. Returns an exit code.
 int WriteRange(const std::string& command, const Globals& globals, const ScanFlags& flags,
                Database* database, uint64_t* count);
 

@@ -178,7 +178,7 @@ Status Unfinished::Publish() {
   if (s.ok() && !inside_) {
     const std::string built = directory();
     int done = renameat2(AT_FDCWD, built.c_str(), AT_FDCWD, place_.c_str(), RENAME_NOREPLACE);
-    // Not every file system knows the flag. An empty directory that came meanwhile is replaced then, and nothing else.
+    // Not every file system knows the flag. An empty directory that was made since is replaced then, and nothing else.
     if (done != 0 && (errno == EINVAL || errno == ENOSYS)) done = std::rename(built.c_str(), place_.c_str());
     if (done != 0) s = SystemError(place_, errno);
     if (s.ok()) s = SyncPath(place_.parent_path());

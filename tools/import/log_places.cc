@@ -61,7 +61,7 @@ std::vector<fs::path> LogPlaces::FoldersInside() const {
   return folders;
 }
 
-// A relative path is of the directory in which the program ran, which nobody knows here: this one, or the one that has
+// A relative path is of the directory in which the program ran, which is not known here: this one, or the one that has
 // the source, say.
 std::vector<fs::path> LogPlaces::FoldersOutside() const {
   const fs::path source = Canonical(source_);

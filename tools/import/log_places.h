@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the logs of a RocksDB directory are. They are in it, or in a folder of it. The wal_dir of its OPTIONS may be a
-// path of another machine, or belong to the database of which the directory is a copy: nothing outside is read unless
+// path of another machine, or belong to the database that the directory is a copy of: nothing outside is read unless
 // the user names it.
 #pragma once
 

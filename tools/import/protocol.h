@@ -13,7 +13,7 @@
 //   Record       string key, then the value up to the end of the payload
 //   FamilyEnd    number of records, 8 bytes little endian
 //   Done         empty
-//   Note         one line of text for the user; may stand before every other frame but Hello
+//   Note         one line of text for the user; may precede every other frame but Hello
 //   Error        one line of text
 //   string    := length:8 bytes little endian, bytes
 #pragma once

@@ -61,7 +61,7 @@ int Refuse(const std::string& text) {
   return 1;
 }
 
-// Stands in for a merge operator that cannot be built here. Without any,
+// Replaces a merge operator that cannot be built here. Without any,
 // RocksDB's iterators may pass over merge operands in silence; with this one
 // the first operand ends the reading.
 class RefusingMergeOperator : public rocksdb::MergeOperator {

@@ -140,7 +140,7 @@ class Writer {
 
   Status Write() {
     rocksdb::WriteOptions options;
-    options.disableWAL = true;  // an export that is cut off is removed and begins anew
+    options.disableWAL = true;  // an export that is cut off is removed and begins again
     const Status s = batch_.Count() == 0 ? Status::OK() : db_->Write(options, &batch_);
     batch_.Clear();
     return s;

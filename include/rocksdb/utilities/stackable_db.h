@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The base of databases that stand on another one: passes every call on, so that a subclass
+// The base of databases on top of another one: passes every call on, so that a subclass
 // overrides only what it changes.
 
 #pragma once

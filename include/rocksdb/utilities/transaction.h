@@ -49,7 +49,7 @@ class Endpoint {
   Endpoint() : inf_suffix(false) {}
 };
 
-// Told of the snapshot that SetSnapshotOnNextOperation() announced.
+// Receives the snapshot that SetSnapshotOnNextOperation() announced.
 class TransactionNotifier {
  public:
   virtual ~TransactionNotifier() {}
@@ -58,7 +58,7 @@ class TransactionNotifier {
   virtual void SnapshotCreated(const Snapshot* newSnapshot) = 0;
 };
 
-// A list of writes that is applied as one, if no other writer wrote its keys meanwhile: the keys that
+// A list of writes that is applied as one, if no other writer wrote its keys since: the keys that
 // it wrote or read with GetForUpdate(), since it first did so or since its snapshot.
 //
 // Made by BeginTransaction() of the database, deleted by the caller. Thread safety: one thread at
@@ -94,13 +94,13 @@ class Transaction {
   // and survives the process until it is committed or rolled back.
   virtual Status Prepare() = 0;
 
-  // Applies the writes. Busy: another writer wrote a key (optimistic). TryAgain: whether somebody
-  // did cannot be told. Expired: see TransactionOptions::expiration. TxnNotPrepared: Prepare() is
+  // Applies the writes. Busy: another writer wrote a key (optimistic). TryAgain: it is not known
+  // whether one did. Expired: see TransactionOptions::expiration. TxnNotPrepared: Prepare() is
   // asked for and was not called.
   virtual Status Commit() = 0;
 
   // Commits, and then makes a snapshot of that moment with the timestamp `ts`, if one is given. If
-  // that fails, the commit stands and `snapshot` is null. Write-committed transactions only.
+  // that fails, the commit remains and `snapshot` is null. Write-committed transactions only.
   Status CommitAndTryCreateSnapshot(
       std::shared_ptr<TransactionNotifier> notifier =
           std::shared_ptr<TransactionNotifier>(),

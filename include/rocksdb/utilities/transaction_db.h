@@ -298,7 +298,7 @@ class TransactionDB : public StackableDB {
   virtual void SetDeadlockInfoBufferSize(uint32_t target_size) = 0;
 
   // Snapshots with timestamps of the program's. They rise with the sequence: InvalidArgument
-  // otherwise. Nobody writes meanwhile. The database keeps them until they are released.
+  // otherwise. No writes during the call. The database keeps them until they are released.
   virtual std::pair<Status, std::shared_ptr<const Snapshot>>
   CreateTimestampedSnapshot(TxnTimestamp ts) = 0;
 

@@ -167,7 +167,7 @@ class WriteBatchWithIndex : public WriteBatchBase {
 
   // What the database would show after this batch: `base_iterator`, an iterator of the database,
   // with the batch's records on top, within the bounds of `opts`. Owns base_iterator. The caller
-  // deletes the result. Writing the key at which it stands makes key() and value() undefined until
+  // deletes the result. Writing the key that it is at makes key() and value() undefined until
   // it moves.
   Iterator* NewIteratorWithBase(ColumnFamilyHandle* column_family,
                                 Iterator* base_iterator,

@@ -21,7 +21,7 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom, rehashes at kBeside;
+  // Flushes at kHigh, compactions at kLow, those into the last level at kBottom, rehashes at kLong;
   // collections that a flush waits for, and what gives space back to the disk, at kSpace.
   // False (and `job` is dropped) after Shutdown. `unscheduled` is called instead
   // of `job` if Unschedule or Shutdown takes it out of the queue. A kBottom job

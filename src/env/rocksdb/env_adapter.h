@@ -2,8 +2,8 @@
 // The bridge between rocksdb::Env, which users see and may subclass, and the
 // file system, clock and thread pools that the engine works with.
 //
-// Env::Default() stands before PosixFileSystem() and DefaultThreadPools();
-// NewMemEnv() before a MemoryFileSystem of its own.
+// Env::Default() wraps PosixFileSystem() and DefaultThreadPools();
+// NewMemEnv() wraps a MemoryFileSystem of its own.
 #pragma once
 
 #include <memory>

@@ -112,7 +112,7 @@ TEST(FileSystemApi, AnEnvOfAUsersFileSystem) {
   rocksdb::Status s = rocksdb::WriteStringToFile(env.get(), "x", "/u/refused", false);
   EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
 
-  // The engine's view goes through it, too.
+  // The engine's view uses it, too.
   std::shared_ptr<FileSystem> engine = FileSystemOfEnv(env.get());
   ASSERT_TRUE(WriteFileAtomically(engine.get(), "/u/g", "abc").ok());
   EXPECT_EQ(user->appended, 8u);

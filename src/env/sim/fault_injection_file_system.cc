@@ -72,7 +72,7 @@ class FaultReads : public File {
     AddReads(requests, n, &batch);
     batch.Wait();
   }
-  // Every request counts and may fail by itself; the others go on in runs.
+  // Every request counts and may fail by itself; the others are passed on together.
   void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
     size_t run = 0;
     for (size_t i = 0; i < n; ++i) {

@@ -26,8 +26,8 @@ void Place(uint64_t offset, const Slice& bytes, std::string* data) {
 // Behind whole pages of the file.
 uint64_t NextPage(uint64_t at) { return (at / kPage + 1) * kPage; }
 
-// What a power cut leaves of an append to *data, whose first `offset` bytes stay: a prefix, by
-// pages a longer one of which some are zero.
+// What a power cut leaves of an append to *data, whose first `offset` bytes stay: a prefix. With
+// `by_pages`, a longer prefix whose pages may be zero.
 void TearAppend(uint64_t offset, bool by_pages, Random* random, std::string* data) {
   const uint64_t keep = offset + random->Uniform(data->size() - offset + 1);
   if (!by_pages) return data->resize(keep);

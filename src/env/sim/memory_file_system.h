@@ -11,8 +11,8 @@
 //    may read as zeros, as when the size was journaled before the pages).
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
 //    last Sync separately, in any order: it is there, it is not, or it is
-//    torn: at a byte (the old bytes follow it), or by the 4 KiB pages of the file, of
-//    of which some are new and some old; with SetAtomicWrites only by such blocks. Any number of
+//    torn: at a byte (the old bytes follow), or by the 4 KiB pages of the file:
+//    some are new and some old; with SetAtomicWrites only by such blocks. Any number of
 //    writes may be torn. Of two
 //    writes to one place that are both there, the later one shows. Changes of size are a
 //    journal: where one is lost, later writes do not reach beyond the size before it.

@@ -19,7 +19,7 @@ class RecordBuffer {
  public:
   void Add(const Slice& key, const Slice& value);
   uint64_t bytes() const { return bytes_; }
-  // Forward only. The buffer outlives it, and nothing is added meanwhile.
+  // Forward only. The buffer outlives it, and must not change until then.
   InternalIteratorPtr NewIterator() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace compassdb {
 namespace {
 
-// With a thousand regions and as many range deletions, nobody can look at all for each.
+// With a thousand regions and as many range deletions, a search of all for each is too slow.
 TEST(Delta, OfItsRangeTombstonesARegionSeesItsOwn) {
   const Comparator* const cmp = rocksdb::BytewiseComparator();
   for (uint64_t seed = 0; seed < 50; ++seed) {

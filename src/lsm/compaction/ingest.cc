@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables from outside: sorted records become tables of the deepest level that
 // they may be on, cut like those of a compaction. The range is claimed while they are
-// written, so that no compaction fills it meanwhile.
+// written, so that no compaction fills it.
 #include <algorithm>
 #include <optional>
 
@@ -28,7 +28,7 @@ class TableCutter {
                 {.level = level,
                  .file = &files_.values,
                  .group_bits = group_bits,
-                 .fresh_from = 0,  // newer than all that is there
+                 .fresh_from = 0,  // newer than all records of the store
                  .version = version}),
         build_(PieceOptions(*context, *options, {.level = level})) {}
 

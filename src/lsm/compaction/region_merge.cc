@@ -294,7 +294,7 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
     });
     if (!any) return Status::OK();  // the base stays as it is
   }
-  // Equal keys may have different bytes, or tables have no directory, so that nothing tells what is
+  // Equal keys may have different bytes, or tables have no directory, so that it is unknown what is
   // shadowed.
   if (region.bases.size() != 1 || in_.whole || !region.bases[0]->tph().has_directory()) {
     return RunWhole(region, &records);
@@ -480,7 +480,7 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   const bool bottom = IsBottom(region);
   CompactionIteratorOptions options = IteratorOptions(&covering);
   options.bottommost = bottom;
-  // By their sequences the value store tells which values live.
+  // The value store decides by sequences which values are live.
   options.allow_zero_sequence = bottom && MayZeroSequences(region) && values_.idle();
   if (!bottom) {
     options.may_exist_outside = [&](const Slice& user_key) {

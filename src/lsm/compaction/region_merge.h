@@ -89,7 +89,7 @@ class RegionMerge {
   Status Add(const CompactionIterator& record, PieceBuilder* builder);
   // All records, into a piece of the level, which is begun with the first.
   Status AddAll(CompactionIterator* records, int level, std::unique_ptr<PieceBuilder>* builder);
-  // With one base, of which some pieces may stay.
+  // With one base. Some of its pieces may stay.
   Status RunPartial(const Region& region, const GcChoice& choice, InternalIterator* records);
   Status RunWhole(const Region& region, InternalIterator* records);
 

@@ -2,7 +2,7 @@
 // Consolidation of what is scanned often: the picker's rule of last resort.
 //
 // The rule is that of renting or buying: as long as scans have lost less by
-// several sorted runs than one run would cost to make, they go on; after
+// several sorted runs than one run would cost to make, the runs stay; after
 // that it is made. So all rewriting that scans cause costs at most what they
 // lost before, and all that they lose before it at most what it costs. A
 // table that is one piece with nothing below loses nothing and is left alone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Consolidation of what is scanned often: the picker's rule, and that scans
-// bring it about, pay for it and do not go on paying.
+// bring it about, pay for it, and only once.
 #include "lsm/policy/picker.h"
 #include "lsm/testing/store_harness.h"
 
@@ -43,7 +43,7 @@ TEST(ConsolidationPicker, ATableIsRewrittenOnceItsScansHavePaid) {
   const TphMeta t = ScannedTable("a", "z", 4, 10 * kMiB);
   PickerInput input;
   input.levels = {{}, {}, {Scanned(t, 10 * kMiB)}};
-  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());  // what the job costs beside its bytes
+  EXPECT_TRUE(PickCompaction(input, ScanConfig()).empty());  // what the job costs in addition to its bytes
   input.levels[2][0].scan_loss_pieces = 10 * kMiB + kConsolidationFixedCost;
   const CompactionPlan plan = PickCompaction(input, ScanConfig());
   ASSERT_FALSE(plan.empty());
@@ -275,7 +275,7 @@ TEST_F(WalkTest, WalksOfUsualLengthAreReadAtOnce) {
   for (int i = 0; i < 1000; ++i) Reads(&h, i % (kKeys - kLength), false);
   EXPECT_LE(Reads(&h, 100, false), 2u);
   EXPECT_LE(Reads(&h, 200, true), 2u);
-  // Nobody walks any more: a seek is one block again.
+  // No more walks: a seek is one block again.
   const auto seek = [&] {
     const uint64_t before = h.fs()->Count(FaultOp::kRead);
     InternalIteratorPtr it;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables whose range deletions hide separated values: they go down, and end where nothing lies below.
+// Tables whose range deletions hide separated values: they move down until no data is below.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -51,7 +51,7 @@ TEST_F(CoveringTest, GoesDownWhileSomethingLiesBelow) {
   EXPECT_TRUE(PickCompaction(input_, config_).empty());
 }
 
-// Else the range deletion would stay for what a table below may have at its end, and be picked again for ever.
+// Else the range deletion would stay for what a table below may have at its end, and be picked again and again.
 TEST_F(CoveringTest, GoesDownEvenToWhatOnlyTouchesItsEnd) {
   Add(1, "d", "f").covers = true;
   metas_[0].largest_exclusive = true;
@@ -69,7 +69,7 @@ TEST_F(CoveringTest, EndsWhereNothingLiesBelow) {
   EXPECT_EQ(plan.input_level, 2);
   EXPECT_EQ(plan.output_level, 2);
   EXPECT_EQ(plan.inputs, (Indices{0, 2}));
-  // Where anything may be ingested below, range deletions stay: only what lies under one in the table can go.
+  // Where anything may be ingested below, range deletions stay: only records under one in the table can be dropped.
   config_.open_below = true;
   EXPECT_EQ(PickCompaction(input_, config_).inputs, Indices{2});
   metas_[2].pieces.resize(1);

@@ -10,9 +10,9 @@ namespace compassdb {
 
 namespace {
 
-// Four to eight times the target, for a table always the same: tables that have grown side by
-// side are not all cut by the same job, for which writers would have to wait. A cut writes all
-// of the table once more, so there are to be few of them while data grows.
+// Four to eight times the target, always the same for one table. So tables that grew together
+// are not all cut by the same job, for which writers would have to wait. A cut rewrites the
+// whole table, so there should be few of them while data grows.
 uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
   const uint64_t spread = Hash64(base.smallest) >> 56;
   return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
@@ -52,9 +52,9 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
     return base.pieces[i].meta->data_bytes - std::min(live_of[i], base.pieces[i].meta->data_bytes);
   };
 
-  // Too much dead, where every record of the delta may kill one more: the pieces that give
-  // back most per live byte rewritten, and no more of them than it takes. What is not
-  // collected now is cheaper later.
+  // Too many dead bytes, where every record of the delta may add one: take the pieces that
+  // free most per live byte rewritten, and no more of them than needed. The rest is
+  // cheaper to collect later.
   const uint64_t allowed = live / 100 * config.max_dead_percent;
   uint64_t dead = total - std::min(live, total);
   if (dead > 0) dead += delta_bytes;

@@ -72,7 +72,7 @@ TEST_F(GroupTest, TheBudgetBoundsAJob) {
   config_.group_bytes = 350;
   EXPECT_EQ(Pick(0).inputs.size(), 3u);
   config_.group_bytes = 0;
-  EXPECT_EQ(Pick(0).inputs.size(), 1u);  // one at a time, whatever its size
+  EXPECT_EQ(Pick(0).inputs.size(), 1u);  // one at a time, of any size
   config_.group_bytes = 10000;
   EXPECT_EQ(Pick(0).inputs.size(), 10u);
   EXPECT_EQ(Pick(720).inputs.size(), 4u);  // until the level is an eighth below its limit

@@ -175,8 +175,8 @@ CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) 
     scores.emplace_back(LevelScore(input, config, level), level);
   }
   if (config.rewrites) {
-    // Level 0 rewrites all of level 1 that it meets: the less is there, and the more comes down at
-    // once, the better. So deeper levels make room first.
+    // Level 0 rewrites all tables of level 1 that it overlaps. It is best if those are few and
+    // level 0 is large. So deeper levels make room first.
     std::reverse(scores.begin(), scores.end());
   } else {
     std::stable_sort(scores.begin(), scores.end(),
@@ -307,7 +307,7 @@ bool AnythingBelow(const PickerInput& input, const PickerConfig& config, size_t 
   return false;
 }
 
-// Range deletions that hide separated values go down until nothing lies below them, and there with what they cover.
+// Range deletions that hide separated values move down until no data is below them, and then drop what they cover.
 CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config) {
   for (size_t level = 0; level < input.levels.size(); ++level) {
     CompactionPlan plan, rewrite;
@@ -327,7 +327,7 @@ CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config
         if (c.gain > 0) plan = std::move(c.plan);
         continue;
       }
-      // What is there for good covers nothing of its own piece.
+      // A table that stays on the level covers nothing in its own piece.
       if (config.open_below && t.meta->pieces.size() < 2) continue;
       if (!rewrite.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
       bytes += t.live_bytes;

@@ -146,7 +146,7 @@ struct ManualRange {
   uint64_t created_before = 0;
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
   std::optional<size_t> path;  // for the files; none: that of the output level
-  // Rewrites: only tables of which snapshots kept more than kLeastReleasedPercent.
+  // Rewrites: only tables where snapshots kept more than kLeastReleasedPercent.
   bool released = false;
 };
 // A caller's request rewrites for less than the background does.

@@ -52,13 +52,13 @@ CoveredData CoveredBy(const Comparator* cmp, const TableHandle& table, int level
                       const std::unordered_set<uint64_t>& gone) {
   CoveredData result;
   PartRef<RangeTombstoneList> list;
-  // What cannot be read now is no reason for work; who needs it says so.
+  // A table that cannot be read now is no reason for work. Its next reader reports the error.
   if (!table.has_range_tombstones() || !table.tph().RangeTombstones({}, &list).ok() || list->empty()) return result;
   const std::vector<Fragment>& fragments = list->fragments();
   for (const Fragment& f : fragments) result.oldest = std::min(result.oldest, f.sequences.back());
   result.bytes = CoveredInTable(cmp, fragments, table);
   for (size_t l = static_cast<size_t>(level); l < version.levels().size(); ++l) {
-    if (l == static_cast<size_t>(level) && level > 0) continue;  // but runs of level 0 lie upon each other
+    if (l == static_cast<size_t>(level) && level > 0) continue;  // but runs of level 0 overlap
     for (const TableRef& t : version.levels()[l]) {
       if (t.get() != &table && t->meta().search.Overlaps(table.meta().search) && gone.count(t->meta().tph_id) == 0) {
         result.bytes += CoveredInTable(cmp, fragments, *t);

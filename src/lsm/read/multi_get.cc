@@ -3,7 +3,7 @@
 // no, so the walk down the levels needs no data block up to the first table that
 // claims the key. All keys take that walk first, run by run, in three passes
 // whose cache misses overlap across the keys. The blocks that it leads to, on
-// whatever level, are then loaded together where the cache did not answer at
+// any level, are then loaded together where the cache did not answer at
 // once, and each key continues alone from the table where its walk ended:
 // usually to its end.
 #include <algorithm>

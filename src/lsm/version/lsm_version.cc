@@ -18,7 +18,7 @@ namespace compassdb {
 
 namespace {
 
-// More tables than a key usually lies in: level 0 is the rest.
+// More tables than usually overlap a key: level 0 is the rest.
 constexpr size_t kProbesAtOnce = 16;
 
 const std::vector<TableRef> kNoTables;

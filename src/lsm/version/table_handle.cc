@@ -17,7 +17,7 @@ double TableHandle::DeadShare(const TphMeta& meta, uint64_t live_bytes) {
   return static_cast<double>(bytes - live_bytes) / static_cast<double>(bytes);
 }
 
-// Without snapshots a job leaves one record of a key, and no piece of which nothing lives.
+// Without snapshots a job leaves one record of a key, and no piece without live records.
 TableHandle::Versions TableHandle::VersionBytes(const TphMeta& meta) {
   Versions versions;
   for (const TphPiece& p : meta.pieces) {

@@ -422,7 +422,7 @@ void BlockLoader::Adopt(LoadedBlock* loaded, const BlockPlace& place, bool fill_
           : cache_->Insert(key.slice(), loaded, &kBlockHelper, charge, &handle,
                            rocksdb::Cache::Priority::LOW);
   if (!s.ok()) {
-    // A full cache with a strict limit: the read is served all the same.
+    // A full cache with a strict limit: the read is served nevertheless.
     Tick(statistics_, rocksdb::BLOCK_CACHE_ADD_FAILURES);
     return;
   }

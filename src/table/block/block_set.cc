@@ -72,7 +72,7 @@ void BlockSet::Read(const BlockReadOptions& read, const std::vector<Entry*>& mis
   {
     PerfTimer perf(&rocksdb::PerfContext::block_read_time);
     const StatTimer micros(missing.front()->piece->loader().statistics(), rocksdb::SST_READ_MICROS);
-    // Entries of one file stand together, by offset; so do their requests.
+    // Entries of one file are adjacent, by offset. So are their requests.
     ReadBatch batch;
     size_t next = 0;
     const CompactionFile* file = nullptr;

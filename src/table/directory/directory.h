@@ -40,7 +40,7 @@ inline constexpr uint32_t kUpperFingerprints = 600;
 // Serialises a directory. Entries are sorted by h1. Entries that share h1 but
 // not h2 are different keys with one 64-bit hash: their h1 is added to a side
 // list, and its lookups return kAmbiguous. No two entries may be equal in
-// both hashes. `fingerprints` is how many values a slot must tell apart at least, from 1 to
+// both hashes. `fingerprints` is how many values a slot must distinguish at least, from 1 to
 // kMaxFingerprints. `function` says how to build the perfect hash (`sorted` does not matter). False
 // if the sizes do not fit the format.
 bool BuildDirectory(std::span<const DirectoryEntry> entries, size_t pieces, uint32_t fingerprints,

@@ -81,7 +81,7 @@ SeparatorKind SeparatorBuilder::Kind() const {
 }
 
 // The bytes that occur where neighbouring blocks' keys differ, and as many
-// symbols as it takes to tell them apart.
+// symbols as it takes to distinguish them.
 KeyNumbering SeparatorBuilder::ChooseNumbering() {
   prefix_ = CommonPrefixLength(First(0), Last(num_blocks() - 1));
   size_t needed = 1;
@@ -171,7 +171,7 @@ void SeparatorBuilder::EncodeGroup(const KeyNumbering& numbering, Group* group) 
     } else if (header.skip != 0 ||
                (b + 1 < num_blocks() &&
                 Number(numbering, Last(b)) == Number(numbering, First(b + 1)))) {
-      tied_below = 0;  // a group that skips is told by its very last key
+      tied_below = 0;  // a group that skips is recognised by its last key
     }
     group->tied_below.push_back(tied_below);
   }

@@ -204,7 +204,7 @@ uint32_t SeparatorIndex::FindInGroup(const KeyOrder& order, uint32_t group, cons
   const uint64_t low = code & ((uint64_t{1} << g.low_bits) - 1);
   const char* const words = Streams() + g.stream;
   const char* const lows = words + g.UpperBytes();
-  // Behind as many zeros as `upper` stand the ones of the codes with these upper bits.
+  // After `upper` zeros come the ones of the codes with these upper bits.
   uint32_t bit = 0;
   const uint32_t bits = uint32_t{g.upper_words} * 64;
   if (upper > 0) {

@@ -68,7 +68,7 @@ class SeparatorTest : public ::testing::Test {
     CheckAbsent(std::string(40, '\xff'));
   }
 
-  // A seek goes to the block of the next key, or to the one right before it.
+  // A seek finds the block of the next key, or to the one right before it.
   void CheckAbsent(const std::string& key) {
     const auto next = std::lower_bound(
         keys_.begin(), keys_.end(), key,

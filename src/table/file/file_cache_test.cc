@@ -152,7 +152,7 @@ TEST_F(FileCacheTest, ExtentsLieInTheFileThatIsMeant) {
   }
 }
 
-// Of a file system that says NotFound of a file that is gone: to those who look for a key that is an answer.
+// A file system may return NotFound for a missing file. A lookup of a key must not take that for its answer.
 TEST_F(FileCacheTest, AMissingFileIsNoMissingKey) {
   FileCache files(&fs_, "/db", FileOptions(), /*max_open=*/2);
   std::shared_ptr<CompactionFile> file;

@@ -5,7 +5,7 @@
 
 namespace compassdb {
 
-// Under the lock: who comes meanwhile would have to make files, too.
+// Under the lock: a concurrent caller would have to create files, too.
 Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
   MutexLock lock(&mu_);
   Made& made = made_[dir];

@@ -199,7 +199,7 @@ TEST_F(WalkTest, TurnsWithinItsBound) {
   while (at > 0) step(false);
   while (at < 99) step(true);
   ASSERT_EQ(At(*iter), NumberedKey(198) + "@100");
-  // What lies behind the bound's block is not asked for.
+  // Blocks behind the bound's block are not read.
   iter->Seek(IKey(NumberedKey(500), kMaxSequenceNumber));
   EXPECT_EQ(At(*iter), "(end)");
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr DataOrder kOrders[] = {DataOrder::kSlot, DataOrder::kHash};
 
-// Every key lies in one block, the one that its hash locates.
+// Every key is in one block, the one that its hash locates.
 void ExpectConsistent(DataOrder order, const std::vector<uint64_t>& h1,
                       const HashedLayout& layout) {
   ASSERT_EQ(layout.keys.size(), h1.size());

@@ -28,7 +28,7 @@ class HashedWriter {
   void Add(const ParsedInternalKey& key, const Slice& value, bool new_key);
   uint64_t bytes() const { return bytes_; }  // of keys and values held
 
-  // Returns the records in the order in which they were added, if there are too many of them.
+  // If there are too many records: returns them in the order of Add.
   // Keys are numbered from 0.
   Status Drain(const std::function<Status(const ParsedInternalKey&, size_t key_number,
                                           const Slice& value)>& take) const;

@@ -47,7 +47,7 @@ struct PieceBuilder::Rep {
   }
   bool BlockIsFull(const ParsedInternalKey& next, const Slice& value) const;
   Status Place(const ParsedInternalKey& key, uint8_t fingerprint, const Slice& value);
-  // Too many records for slot or hash order: all go on in key order.
+  // Too many records for slot or hash order: the piece continues in key order.
   Status GiveUpHolding();
   Status FinishHeld(HashedWriter::Finished* finished);
   Status Seal(BlockBuilder* builder, uint64_t* written);

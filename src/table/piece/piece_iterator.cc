@@ -175,8 +175,8 @@ void PieceIterator::StartWindow(ReadBatch* batch) {
   ahead_.Start(file_->file(), begin, end, batch);
 }
 
-// A walk that has shown itself long, or whose reader asks for it, has its next
-// window read while it walks through the present one.
+// Reads the next window of a long walk, or of one with async_io, while it walks
+// through the present one.
 void PieceIterator::ReadOn() {
   if (ahead_.under_way() || (!read_.async_io && readahead_ < kLongWalk)) return;
   if (piece_->FilesScarce()) return;

@@ -92,7 +92,7 @@ class PieceSalvager {
     return s;
   }
 
-  // The first place behind `at` where four bytes are the checksum of what stands before them, and `accept`
+  // The first place behind `at` where four bytes are the checksum of the bytes before them, and `accept`
   // agrees. *length: with these; 0: there is none before `end`.
   template <typename Likely, typename Accept>
   Status FindEnd(uint64_t context, uint64_t at, uint64_t end, Likely likely, Accept accept, uint64_t* length) {

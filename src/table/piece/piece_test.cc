@@ -581,7 +581,7 @@ TEST_F(PieceTest, IteratorsLetGoOfTheirFilesWhereFewMayBeOpen) {
     iterators.back()->SeekToFirst();
     ASSERT_TRUE(iterators.back()->Valid());
   }
-  // Whatever the cache evicts now is closed: nobody holds it.
+  // What the cache evicts now is closed: there is no other reference.
   size_t held = 0;
   for (const PieceMeta& meta : metas) {
     std::shared_ptr<CompactionFile> file;

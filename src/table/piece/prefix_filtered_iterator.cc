@@ -49,7 +49,7 @@ class PrefixFilteredIterator final : public InternalIterator {
   }
 
  private:
-  // On the way forward. The filter is not asked about what lies behind the piece.
+  // For forward seeks. The filter is not asked about keys behind the piece.
   bool LeavesOut(const Slice& target) {
     if (!seek_.active) return false;
     return piece_->order().Compare(ExtractUserKey(target), piece_->meta().largest) > 0 || HasNone();

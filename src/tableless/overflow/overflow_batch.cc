@@ -28,7 +28,7 @@ void OverflowBatch::Read() {
     if (wanted.status.ok()) total += size;
   }
   char* room = total == 0 ? nullptr : room_.Reserve(1, total);
-  // Records of one file stand together, by their places, so that neighbours are read at once.
+  // Sorts records by file and place, so that neighbours are read at once.
   const auto by_place = [](const Wanted& a, const Wanted& b) {
     if (!a.status.ok() || !b.status.ok()) return a.status.ok() && !b.status.ok();
     const Extent& x = a.run->meta().extent;

@@ -38,7 +38,7 @@ using OverflowEntryNames = std::vector<std::pair<uint64_t, uint32_t>>;
 
 struct OverflowList {
   std::vector<OverflowSlot> slots;
-  // Entries of older runs whose keys have an entry in this run. Not all of them: an entry that was rewritten meanwhile
+  // Entries of older runs whose keys have an entry in this run. Not all of them: an entry that was rewritten since
   // has another name.
   OverflowEntryNames replaced;
 };

@@ -14,7 +14,7 @@ uint64_t MostRuns(uint64_t bytes) { return 2 * (bytes / MaxOverflowRunBytes() + 
 
 }  // namespace
 
-// New runs count before what flushes add meanwhile: their ids are taken now.
+// New runs are older than the runs that flushes add during the job: their ids are taken now.
 void OverflowTask::Begin() {
   store_->AwaitTurn();
   has_turn = true;
@@ -75,7 +75,7 @@ Status OverflowTask::Run(const std::vector<SequenceNumber>&, const std::atomic<b
   bool wanted = false;
   for (const SectionRef& section : now->parts().sections) {
     PageSectionMeta& meta = edit->page_sections.emplace_back(section->meta);
-    if (meta.overflow_from > from) continue;  // rehashed meanwhile, which has taken its overflow in
+    if (meta.overflow_from > from) continue;  // rehashed since, which has taken its overflow in
     meta.overflow_from = from;
     wanted = true;
   }

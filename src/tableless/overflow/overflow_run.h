@@ -37,7 +37,7 @@ inline constexpr size_t kOverflowEntryHeader = 8;
 uint64_t MaxOverflowRunBytes();
 void TEST_SetMaxOverflowRunBytes(uint64_t bytes);  // in the whole process; 0: the default
 
-// Appends runs to a file; nothing else is appended meanwhile. One thread.
+// Appends runs to a file. It must be the only writer of the file. One thread.
 class OverflowRunWriter {
  public:
   // Assigns ids of runs in Finish: ascending, and above those of existing runs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A section that is being rehashed, in the order of the master hash: its pages and overflow records. It holds one
-// batch of pages at a time, whatever the number of old pages for one new page.
+// batch of pages at a time, for any number of old pages per new page.
 //
 // Thread safety: one thread at a time.
 #pragma once

@@ -10,8 +10,8 @@ namespace compassdb {
 
 namespace {
 
-// What is less far apart is read together. Journals are read in order, mostly: what lies between are images that
-// newer journals have replaced, and a read of its own costs a device more than their bytes.
+// Pages with a smaller gap are read together. Journals are mostly read in order: between the pages are images that
+// newer journals have replaced, and a separate read costs a device more than their bytes.
 constexpr uint64_t kGapPages = 2;
 constexpr uint64_t kGapBytes = 16 << 10;
 constexpr uint64_t kSpanBytes = 256 << 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which task is next: images in place, as journals hold writers up, in turn with the key store's compactions, whose runs
-// do so, too. Beside all that, which they would hold up: rewriting of the overflow store, and rehashes, by what the
-// sections' counts say (KallaxDB 3.3).
+// Which task is next. Full journals and runs of the key store stall writers, so the images of journals and
+// compactions of the key store take turns. Rewrites of the overflow store and rehashes run concurrently, because
+// those must not wait for them. The sections' counts say when they are due (KallaxDB 3.3).
 #include <algorithm>
 
 #include "tableless/tableless_tasks.h"

@@ -55,8 +55,8 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
   return s;
 }
 
-// What is not found here in the simplest way is looked for at its turn. Pages are kept after long walks, too: they
-// hold keys that lie anywhere else.
+// Records that are not found here in the simplest way are looked up at their turn. Pages stay in the cache after long
+// walks, too: their keys are spread over the whole key space.
 void PageResolver::ReadAhead(std::span<const Coming> coming, bool /*keep*/) {
   const TablelessView::Parts& parts = view_->parts();
   coming_ = next_ = 0;

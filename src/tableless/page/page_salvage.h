@@ -33,7 +33,7 @@ class PageSalvage {
   Status Check(bool* whole);
   // Pages, images and overflow records that cannot be read, and files of them.
   uint64_t damages() const { return damages_; }
-  // The highest sequence in pages that were read, whatever the manifest says.
+  // The highest sequence in pages that were read, even if the manifest has a lower one.
   SequenceNumber newest() const { return newest_; }
   // Writes new files. The edit removes all old ones.
   Status Rebuild(VersionEdit* edit);

@@ -35,7 +35,7 @@ Status RehashTask::ForEach(const Rehashes& rehashes, const std::function<Status(
   return RunInParallel(tasks, static_cast<int>(tasks.size()), nullptr);
 }
 
-// Flushes go on while pages are made again, and lead to others: less and less, or there is no end to it.
+// Flushes continue while pages are rebuilt, and change further pages. Their number must fall, or this never ends.
 Status RehashTask::AwaitCalm(const Rehashes& rehashes, const std::atomic<bool>* cancel) {
   for (uint64_t before = UINT64_MAX;;) {
     Status s = ForEach(rehashes, [&](SectionRehash* rehash) { return rehash->CatchUp(cancel); });

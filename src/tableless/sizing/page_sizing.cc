@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRoom = 0.5;           // expected overflow after a rehash, by max_overflow
 constexpr double kAboveMinFill = 4.0 / 3;
-constexpr double kEmptiest = 0.01;  // whatever min_fill is
+constexpr double kEmptiest = 0.01;  // independent of min_fill
 constexpr double kLeastGrowth = 1.25;
 // Multiplications for one answer: some ten milliseconds. What that costs in exactness says size_lattice.h.
 constexpr double kWork = 3e7;

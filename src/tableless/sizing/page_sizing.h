@@ -5,7 +5,7 @@
 // The counts of a section decide when:
 //   - It grows once more of its bytes than `max_overflow` are in the overflow store.
 //   - It shrinks once its pages are less full than `min_fill`.
-// The distribution of its record sizes decides the new number: the fewest pages of which at most `fill` is used
+// The distribution of its record sizes decides the new number: the fewest pages that are at most `fill` full
 // and whose expected overflow is half of the limit. Both limits stay apart: growth is by at least a quarter and
 // leaves pages at least a third above `min_fill`. Records that are large for a page overflow more than
 // `max_overflow` anyway, and their sections follow that bound alone.

@@ -83,7 +83,7 @@ TEST(PageSizingTest, FewRecords) {
   EXPECT_EQ(ResizeOf(rule, {16, kUsable, 1200, 1200}), Resize::kNone);
 }
 
-// What a resize leads to asks for no other one, whatever overflows then; what makes it shrink is far off.
+// The result of a resize needs no other resize, at any overflow, and is far from the limit where it shrinks.
 TEST(PageSizingTest, OneResizeIsEnough) {
   for (const uint32_t min_fill : {0u, 5u, 15u, 40u, 50u, 80u}) {
     for (const uint32_t fill : {5u, 20u, 50u, 95u}) {
@@ -112,7 +112,7 @@ TEST(PageSizingTest, OneResizeIsEnough) {
   }
 }
 
-// Growth makes progress where more overflows than the sizes tell: up to the emptiest pages.
+// Growth makes progress where more overflows than the sizes predict: up to the emptiest pages.
 TEST(PageSizingTest, GrowthByAQuarterAtLeast) {
   const SizingRule rule((PageOptions()));
   const auto sizes = SizeDistribution::Constant(424);
