@@ -282,12 +282,12 @@ void AddTables(OptionTable<F>* t) {
 
 void AddBlobs(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(enable_blob_files), kMutable, kYes,
-                         "values go to the value store; see docs/design/values.md"));
+                         "values are stored in the value store; see docs/design/values.md"));
   t->push_back(Scalar<F>(FIELD(min_blob_size), kMutable, kYes,
                          "of values that are separated; 0: 192 (RocksDB: all), 1: all but empty ones"));
   t->push_back(Scalar<F>(FIELD(blob_file_size), kMutable, kYes,
                          "of a segment group, about, if it is less than value_group_bytes of CompassTable; "
-                         "a flush or collection writes one file, whatever its size"));
+                         "a flush or collection writes one file, of any size"));
   t->push_back(Scalar<F>(FIELD(blob_compression_type), kMutable, kYes, "each value by itself"));
   t->push_back(Scalar<F>(FIELD(enable_blob_garbage_collection), kMutable, kYes,
                          "beyond value_reserve_percent of CompassTable, by segment groups"));
@@ -303,7 +303,7 @@ void AddBlobs(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(blob_file_starting_level), kMutable, kYes,
                          "values stay in tables above it"));
   t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kYes,
-                         "what memtables bring goes into the blob cache, or the block cache"));
+                         "new values of memtables are added to the blob cache, or the block cache"));
   t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kYes,
                          "of separated values; default: the block cache"));
 }

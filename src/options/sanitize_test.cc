@@ -73,7 +73,7 @@ TEST(Sanitize, DatabaseOptions) {
   EXPECT_EQ(SanitizeDbOptions(DBOptions()).max_open_files, -1);
 }
 
-TEST(Sanitize, LogsAreRecycledInOneRecoveryModeAndNotBesideAnArchive) {
+TEST(Sanitize, LogsAreRecycledInOneRecoveryModeAndNotWithAnArchive) {
   for (int archive = 0; archive < 3; ++archive) {
     for (int mode = 0; mode < 4; ++mode) {
       DBOptions o;

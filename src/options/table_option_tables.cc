@@ -23,7 +23,7 @@ constexpr const char* kOwnBlocks = "the engine's block format";
 void AddCache(OptionTable<B>* t) {
   t->push_back(Object<B>("block_cache", &B::block_cache, kNoPrint, kYes,
                          "default: 8 MB of its own, as in RocksDB"));
-  t->push_back(Scalar<B>(FIELD(no_block_cache), kFixed, kYes, "every read goes to the file"));
+  t->push_back(Scalar<B>(FIELD(no_block_cache), kFixed, kYes, "every read is from the file"));
   t->push_back(Object<B>("block_cache_compressed", &B::block_cache_compressed, kNoPrint, kHint,
                          "one block cache, of uncompressed blocks"));
   t->push_back(StructOnly<B>(

@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// A later path may have another file of that name, of which this one is a newer copy.
+// A later path may have an older copy of the file.
 size_t WhichExists(FileSystem* fs, const std::vector<std::string>& paths, bool* found) {
   for (size_t i = 0; i < paths.size(); ++i) {
     const Status s = fs->FileExists(paths[i]);
@@ -64,7 +64,7 @@ Status TableDirs::Explain(const Status& error, uint64_t number) const {
   for (const std::string& dir : dirs) {
     const std::string path = PieceFileName(dir, number);
     const Status s = fs_->FileExists(path);
-    if (s.ok()) return Status::IOError(path, "was not found, and is there");
+    if (s.ok()) return Status::IOError(path, "was not found, and exists");
     if (!IsMissing(s)) return s;
     list += (list.empty() ? "" : ", ") + dir;
   }
