@@ -130,7 +130,7 @@ test_missing_database() {
 test_load_and_scan() {
   printf 'k2\tv2\nk1\tv1\twith tab\n\tempty key\nk3\t\n' >data.tsv
   expect 0 "" c load --db t data.tsv
-  grep -q 'loaded 4 records' stderr || fail "load does not tell what it did: $(cat stderr)"
+  grep -q 'loaded 4 records' stderr || fail "load does not report what it did: $(cat stderr)"
   expect 0 "$(printf '\tempty key\nk1\tv1\\twith tab\nk2\tv2\nk3\t')" c scan --db t
   expect 0 "$(printf 'k1\tv1\\twith tab\nk2\tv2')" c scan --db t --from k1 --to k3
   expect 0 "$(printf 'k2\tv2')" c scan --db t --from k2 --limit 1
@@ -513,7 +513,7 @@ test_full_output() {
 }
 
 # Standard streams that are full or closed change no exit code but where output is lost, and
-# what should be written there goes into no file of the database.
+# what should be written there is written to no file of the database.
 test_streams() {
   checks=$((checks + 10))
   local status command
@@ -577,7 +577,7 @@ PY
   grep -q CURRENT stderr || fail "empty CURRENT is not named: $(cat stderr)"
 }
 
-# Records that are more than a value: what cannot be told without a loss is refused, and verify knows whole from damaged.
+# Records that are more than a value: what cannot be printed without a loss is refused. verify finds damaged ones.
 test_odd_data() {
   local fixture file
   fixture=$(dirname "$compassdb")/compassdb-cli-fixture
@@ -604,7 +604,7 @@ test_odd_data() {
 test_repair() {
   seq 1 3000 | sed 's/.*/key&\tvalue&/' | c load --db r >/dev/null 2>&1
   c compact --db r
-  expect 0 "$(printf 'kept: 1 tables as they were, 0 written anew\nlost: nothing')" c repair --db r --quiet
+  expect 0 "$(printf 'kept: 1 tables as they were, 0 rewritten\nlost: nothing')" c repair --db r --quiet
   refuse 2 "--db" c repair
   refuse 2 "--cf" c repair --db r --cf default
   refuse 4 "no files" c repair --db nothing-here
@@ -615,7 +615,7 @@ test_repair() {
   refuse 4 "$(basename "$table")" c verify --db r
   checks=$((checks + 1))
   c repair --db r >repaired 2>stderr || fail "repair: $(cat stderr)"
-  grep -q '^kept: 0 tables as they were, 1 written anew$' repaired || fail "repair: $(cat repaired)"
+  grep -q '^kept: 0 tables as they were, 1 rewritten$' repaired || fail "repair: $(cat repaired)"
   grep -q "^lost: [0-9]* records, [0-9]* bytes of data blocks$" repaired || fail "repair: $(cat repaired)"
   grep -q "^moved: r/lost/$(basename "$table")$" repaired || fail "repair: $(cat repaired)"
   [ -f "r/lost/$(basename "$table")" ] || fail "the damaged table is not in lost"
@@ -667,7 +667,7 @@ test_repair_of_logs() {
   c repair --db guess --quiet >repaired 2>stderr || fail "repair: $(cat stderr)"
   grep -q '^uncertain: the comparator' repaired || fail "repair: $(cat repaired)"
   grep -q '^moved: guess/lost/.*\.log$' repaired || fail "repair: $(cat repaired)"
-  expect 0 "$(printf 'kept: 0 tables as they were, 0 written anew\nlost: nothing')" c repair --db young --quiet
+  expect 0 "$(printf 'kept: 0 tables as they were, 0 rewritten\nlost: nothing')" c repair --db young --quiet
   for db in guess young; do expect 0 v c get --db $db k; done
 }
 
@@ -680,15 +680,15 @@ test_lock() {
   for _ in $(seq 100); do [ -e locked/CURRENT ] && break; sleep 0.05; done
   sleep 0.2
   refuse 3 "locked" c put --db locked k v
-  # What looks damaged beside a process that writes may be what it has freed.
+  # While a process writes, what looks damaged may be what it has freed.
   rm -rf damaged && cp -r torn-compacted damaged
   (exec 8<>damaged/LOCK && python3 -c 'import fcntl, subprocess, sys
 fcntl.lockf(8, fcntl.LOCK_EX)
 sys.exit(subprocess.run(sys.argv[1:]).returncode)' "$compassdb" verify --db damaged) >stdout 2>stderr
   status=$?
   checks=$((checks + 1))
-  [ $status = 3 ] || fail "verify beside a writer: exit code $status"
-  grep -q "written by another process" stderr || fail "verify beside a writer: $(cat stderr)"
+  [ $status = 3 ] || fail "verify next to a writer: exit code $status"
+  grep -q "written by another process" stderr || fail "verify next to a writer: $(cat stderr)"
   refuse 4 "000" c verify --db damaged
   exec 9>&-
   wait $pid || fail "the holder of the lock"
@@ -780,7 +780,7 @@ test_export() {
   rm -rf out back
   c load -q --db out want.hex && c put --db out --cf second --create-cf k second
   expect 0 "" c export --db out back
-  grep -q "exported $(($(wc -l <want.hex) + 1)) records" stderr || fail "export does not tell what it did: $(cat stderr)"
+  grep -q "exported $(($(wc -l <want.hex) + 1)) records" stderr || fail "export does not report what it did: $(cat stderr)"
   ldb --db=back dump --hex | grep -v '^Keys in range' | cmp -s - want.hex || fail "exported records differ"
   expect 0 "second" ldb --db=back --column_family=second get k
   refuse 3 "back exists" c export --db out back

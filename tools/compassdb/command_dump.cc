@@ -19,7 +19,7 @@ void AddDump(CLI::App* app, Globals* globals) {
         all.whole = true;
         uint64_t count = 0;
         const int code = WriteRange("dump", *globals, all, database, &count);
-        if (code == kOk && !globals->quiet) Tell("dumped {} records\n", count);
+        if (code == kOk && !globals->quiet) PrintError("dumped {} records\n", count);
         return code;
       });
   static const std::map<std::string, OutputFormat> formats = {

@@ -116,7 +116,7 @@ void AddExport(CLI::App* app, Globals* globals) {
   command->add_option("DESTINATION", *destination, "directory of RocksDB's, to be made")
       ->required();
   command->add_option("--writer", *writer,
-                      "the helper program (default: beside this one, or in PATH)");
+                      "the helper program (default: next to this one, or in PATH)");
 }
 
 }  // namespace compassdb_cli

@@ -88,7 +88,7 @@ class Import {
       return Fail(kUsage, "import", "--cf is not for import, which copies all column families");
     }
     if (!globals_.wal_dir.empty()) {
-      return Fail(kUsage, "import", "--wal-dir before import is of --db, which is made; that of SOURCE stands after import");
+      return Fail(kUsage, "import", "--wal-dir before import is of --db, the new database; put that of SOURCE after import");
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> any{{rocksdb::kDefaultColumnFamilyName, {}}};
     if (Status s = UsePreset(globals_, &any); !s.ok()) return Fail(kUsage, "import", s.ToString());
@@ -227,7 +227,7 @@ class Import {
     progress_.Finish(records_, bytes_);
     std::string names;
     for (const rocksdb::ColumnFamilyDescriptor& family : descriptors_) names += " " + family.name;
-    if (!globals_.quiet) Tell("column families:{}\n", names);
+    if (!globals_.quiet) PrintError("column families:{}\n", names);
   }
 
   std::vector<std::string> Arguments() const {

@@ -47,12 +47,12 @@ class Loader {
       bytes_ = bytes_before + reader.bytes();
       progress_.Update(records_ + static_cast<uint64_t>(batch_.Count()), bytes_);
     }
-    // Records before a bad line are kept: loading the mended file again
+    // Records before a bad line are kept: loading the corrected file again
     // writes the same records once more and changes nothing.
     const rocksdb::Status s = WriteBatch();
     if (!s.ok()) return Fail("load", s);
     if (reader.keeps_return() && !quiet_) {
-      Tell("compassdb: load: {}: the lines end with CR LF; the CR is part of each value (not with --escaped)\n",
+      PrintError("compassdb: load: {}: the lines end with CR LF; the CR is part of each value (not with --escaped)\n",
            reader.name());
     }
     if (reader.error().empty()) return kOk;

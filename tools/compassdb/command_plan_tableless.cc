@@ -162,8 +162,8 @@ int Plan(const PlanFlags& flags) {
   if (!s.ok()) return Fail(kUsage, "plan-tableless", s.ToString());
   // Below that the tail of a normal distribution says nothing.
   if (const double share = ShareThatNoPageHolds(workload); share > 1e-6) {
-    Tell("plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
-                       "store whatever the number of pages\n", Percent(share), plan.page_size);
+    PrintError("plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
+                       "store with any number of pages\n", Percent(share), plan.page_size);
   }
   if (flags.json) {
     PrintJson(workload, plan);
@@ -173,7 +173,7 @@ int Plan(const PlanFlags& flags) {
   return FinishOutput("plan-tableless", kOk);
 }
 
-// Which flags there must be and which cannot stand together.
+// Checks which flags are needed and which exclude each other.
 int CheckAndPlan(const CLI::App& command, const PlanFlags& flags) {
   const auto given = [&](const char* flag) { return command.count(flag) > 0; };
   const auto refuse = [](const std::string& what) { return Fail(kUsage, "plan-tableless", what); };

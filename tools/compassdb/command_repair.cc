@@ -35,7 +35,7 @@ int Repair(const Globals& globals) {
     options = globals.DbOptions();
     families.clear();
     if (!stored.IsNotFound() && !stored.IsPathNotFound()) {
-      Fail(kFailed, "repair: goes on with default options", stored.ToString());
+      Fail(kFailed, "repair: continues with default options", stored.ToString());
     }
   }
   if (const rocksdb::Status s = ChooseWalDir(globals, &options); !s.ok()) return Fail("repair", s);
@@ -50,7 +50,7 @@ int Repair(const Globals& globals) {
     if (!globals.quiet || line.starts_with("uncertain: ")) PrintOut("{}\n", line);
   }
   if (!s.ok()) return Fail("repair", s);
-  PrintOut("kept: {} tables as they were, {} written anew\n", report.kept_tables, report.rewritten_tables);
+  PrintOut("kept: {} tables as they were, {} rewritten\n", report.kept_tables, report.rewritten_tables);
   PrintOut("lost: {}\n", Lost(report));
   for (const std::string& path : report.moved) PrintOut("moved: {}\n", path);
   return FinishOutput("repair", kOk);
@@ -60,7 +60,7 @@ int Repair(const Globals& globals) {
 
 void AddRepair(CLI::App* app, Globals* globals) {
   AddCommand(app, globals, "repair",
-             "Make a damaged database open again; what is not needed goes to DIR/lost, and what was lost is printed",
+             "Make a damaged database open again; what is not needed is moved to DIR/lost, and what was lost is printed",
              [=] { return Repair(*globals); });
 }
 

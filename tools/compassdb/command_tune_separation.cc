@@ -217,7 +217,7 @@ void PrintJson(const std::vector<Point>& curve, uint64_t data_mb) {
 }
 
 int Tune(const Globals& globals, const TuneFlags& flags) {
-  // What is measured has the options that are told in tools/README.md, and no others.
+  // The measured databases have the options that tools/README.md names, and no others.
   for (const auto& [flag, given] : {std::pair("--cf", !globals.cf.empty()), std::pair("--preset", !globals.preset.empty()),
                                     std::pair("--key-file", !globals.key_files.empty()),
                                     std::pair("--memory-mb", globals.memory_mb > 0)}) {
@@ -227,7 +227,7 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   std::sort(sizes.begin(), sizes.end());
   std::vector<Point> curve;
   if (flags.data_mb < kTellingDataMb && !globals.quiet) {
-    Tell("less than {} MB: it is syncs of small collections that are measured\n", kTellingDataMb);
+    PrintError("less than {} MB: it is syncs of small collections that are measured\n", kTellingDataMb);
   }
   const Interruption interruption;  // the database that is measured is removed first
   if (!Unfinished::IsVacant(globals.db, /*foreign=*/false)) {
@@ -242,7 +242,7 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
       if (!s.ok()) return Fail("tune-separation", s);
     }
     if (!globals.quiet) {
-      Tell("pairs of {} B: gain {:.2f}, of equal space {:.2f}\n", pair, point.gain(kTables), point.gain(kTightTables));
+      PrintError("pairs of {} B: gain {:.2f}, of equal space {:.2f}\n", pair, point.gain(kTables), point.gain(kTightTables));
     }
     curve.push_back(point);
   }

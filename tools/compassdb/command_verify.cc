@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "beside.h"
 #include "codec.h"
 #include "commands.h"
+#include "other_writer.h"
 #include "progress.h"
 #include "streams.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kBatch = 256;
 
 // Walks all records of a family through its data blocks and looks each one up
-// through the point index: both must tell the same. Counts what is wrong.
+// through the point index: both must agree. Counts what is wrong.
 class FamilyCheck {
  public:
   FamilyCheck(Database* database, rocksdb::ColumnFamilyHandle* family, Progress* progress)
@@ -36,7 +36,7 @@ class FamilyCheck {
     if (it->status().IsNotSupported()) {
       // Of pages without a key store checksums are all that there is to check.
       if (!progress_->quiet()) {
-        Tell("column family {}: records are not looked up: {}\n", family_->GetName(), it->status().ToString());
+        PrintError("column family {}: records are not looked up: {}\n", family_->GetName(), it->status().ToString());
       }
       return code_;
     }
@@ -81,7 +81,7 @@ class FamilyCheck {
   }
 
   void Report(const rocksdb::Status& found, const std::string& where) {
-    const rocksdb::Status status = AsSeenBeside(found);
+    const rocksdb::Status status = BusyIfWritten(found);
     constexpr int kMostMessages = 20;
     if (++reported_ <= kMostMessages) {
       Fail(kCorrupt, "verify: column family " + family_->GetName(),

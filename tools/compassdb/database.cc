@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "beside.h"
 #include "codec.h"
 #include "exit_codes.h"
+#include "other_writer.h"
 
 namespace compassdb_cli {
 
@@ -124,7 +124,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
   } else if (make) {
     options.error_if_exists = true;
   }
-  if (mode == OpenMode::kRead) ReadsBeside(globals.db);
+  if (mode == OpenMode::kRead) WatchForWriter(globals.db);
   Status s = mode == OpenMode::kRead
                  ? rocksdb::DB::OpenForReadOnly(options, path, descriptors,
                                                 &database->families_, &db)

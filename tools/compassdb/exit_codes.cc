@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "beside.h"
+#include "other_writer.h"
 #include "streams.h"
 
 namespace compassdb_cli {
@@ -23,7 +23,7 @@ const char* ExitCodesText() {
 }
 
 int ExitCodeOf(const rocksdb::Status& status) {
-  if (AsSeenBeside(status).IsCorruption()) return kCorrupt;
+  if (BusyIfWritten(status).IsCorruption()) return kCorrupt;
   return kFailed;
 }
 
@@ -33,12 +33,12 @@ int Fail(int code, const std::string& what, const std::string& detail) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   std::fflush(stdout);
-  Tell("{}\n", line);
+  PrintError("{}\n", line);
   return code;
 }
 
 int Fail(const std::string& what, const rocksdb::Status& status) {
-  return Fail(ExitCodeOf(status), what, AsSeenBeside(status).ToString());
+  return Fail(ExitCodeOf(status), what, BusyIfWritten(status).ToString());
 }
 
 }  // namespace compassdb_cli

@@ -23,8 +23,8 @@ std::string FindWriter() {
   std::error_code ec;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ec);
   if (!ec) {
-    const auto beside = self.parent_path() / kWriterName;
-    if (std::filesystem::exists(beside, ec)) return beside.string();
+    const auto neighbour = self.parent_path() / kWriterName;
+    if (std::filesystem::exists(neighbour, ec)) return neighbour.string();
   }
   return kWriterName;
 }

@@ -28,8 +28,8 @@ std::string FindReader() {
   std::error_code ec;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ec);
   if (!ec) {
-    const auto beside = self.parent_path() / kReaderName;
-    if (std::filesystem::exists(beside, ec)) return beside.string();
+    const auto neighbour = self.parent_path() / kReaderName;
+    if (std::filesystem::exists(neighbour, ec)) return neighbour.string();
   }
   return kReaderName;
 }

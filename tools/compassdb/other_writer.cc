@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beside.h"
+#include "other_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace {
 std::string read_database;  // empty: none
 bool was_locked = false;
 
-// Asks, and locks nothing: whoever wants to open the database is not in our way.
+// Only queries the lock, so it does not keep another process from opening the database.
 bool IsLocked(const std::string& path) {
   const int fd = open((std::filesystem::path(path) / "LOCK").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd == -1) return false;
@@ -26,12 +26,12 @@ bool IsLocked(const std::string& path) {
 
 }  // namespace
 
-void ReadsBeside(const std::string& path) {
+void WatchForWriter(const std::string& path) {
   read_database = path;
   was_locked = IsLocked(path);
 }
 
-rocksdb::Status AsSeenBeside(const rocksdb::Status& status) {
+rocksdb::Status BusyIfWritten(const rocksdb::Status& status) {
   if (!status.IsCorruption() || read_database.empty()) return status;
   was_locked = was_locked || IsLocked(read_database);
   if (!was_locked) return status;

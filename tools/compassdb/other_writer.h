@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a database that another process writes: what that frees within its files cannot be read any more and looks
-// damaged to a reader that is not told of it.
+// Reading a database that another process writes. That process may free parts of its files, which
+// then look damaged to this one.
 #pragma once
 
 #include <rocksdb/status.h>
@@ -9,10 +9,10 @@
 
 namespace compassdb_cli {
 
-// The database at `path` is going to be read, by this process.
-void ReadsBeside(const std::string& path);
+// Call before this process opens the database at `path` to read it.
+void WatchForWriter(const std::string& path);
 
-// Corruption as it is, or Busy with its text if another process has, or has had since then, that database open.
-rocksdb::Status AsSeenBeside(const rocksdb::Status& status);
+// A Corruption becomes Busy with the same text if another process has or had that database open.
+rocksdb::Status BusyIfWritten(const rocksdb::Status& status);
 
 }  // namespace compassdb_cli

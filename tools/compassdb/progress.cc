@@ -27,13 +27,13 @@ void Progress::Update(uint64_t records, uint64_t bytes) {
   const auto now = Clock::now();
   if (now - shown_ < std::chrono::milliseconds(terminal_ ? 500 : 5000)) return;
   shown_ = now;
-  Tell("{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
+  PrintError("{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
              terminal_ ? "\033[K" : "\n");
 }
 
 void Progress::Finish(uint64_t records, uint64_t bytes) {
   if (quiet_) return;
-  Tell("{}{}\n", terminal_ ? "\r\033[K" : "", Line(records, bytes));
+  PrintError("{}{}\n", terminal_ ? "\r\033[K" : "", Line(records, bytes));
 }
 
 }  // namespace compassdb_cli

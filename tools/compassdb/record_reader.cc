@@ -25,7 +25,7 @@ bool IsTrailer(std::string_view line) {
   return line.find_first_not_of("0123456789", kTrailer.size()) >= line.find_last_not_of(" \r") + 1;
 }
 
-// The bytes of a member, which may stand there as hex.
+// The bytes of a member, which may be given as hex.
 std::optional<std::string> Bytes(std::optional<JsonMember>&& plain, const std::optional<JsonMember>& hex) {
   if (plain) return std::move(plain->text);
   if (!hex || !hex->is_string) return std::nullopt;
@@ -49,7 +49,7 @@ bool RecordReader::Detect() {
   } else if (line_.find('\t') != std::string::npos) {
     format_ = Format::kTsv;
   } else {
-    return Bad("cannot tell the format from this line; give --format");
+    return Bad("cannot recognise the format from this line; give --format");
   }
   return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard streams that may be closed, full or gone: what cannot be written ends no command by
-// itself. Errors of standard output are told by FinishOutput, those of standard error by nobody.
+// Standard streams may be closed or full. A failed write does not end a command by itself:
+// FinishOutput reports errors of standard output. Errors of standard error are ignored.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@
 
 namespace compassdb_cli {
 
-// Gives the numbers of standard streams that the caller closed to something that can be neither read nor written, or
-// else files of the database get them, and messages are written into those. Call before any file is opened.
+// Opens standard streams that the caller closed, to something that can be neither read nor written. Otherwise a
+// file of the database gets their number, and messages are written into it. Call before any file is opened.
 void OpenStandardStreams();
 
 void WriteOutput(std::string_view text);
@@ -23,11 +23,11 @@ void PrintOut(fmt::format_string<Args...> format, Args&&... args) {
   WriteOutput(fmt::format(format, std::forward<Args>(args)...));
 }
 template <typename... Args>
-void Tell(fmt::format_string<Args...> format, Args&&... args) {
+void PrintError(fmt::format_string<Args...> format, Args&&... args) {
   WriteError(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// `code`, or that of a failure, after a message, if something of standard output was lost.
+// Returns `code`, or prints a message and returns a failure if a write to standard output failed.
 int FinishOutput(const std::string& command, int code);
 
 }  // namespace compassdb_cli
