@@ -16,7 +16,7 @@ using compassdb::TableFileWriter;
 
 struct SstFileWriter::Rep {
   Rep(const Options& o, const Comparator* c, ColumnFamilyHandle* f)
-      : options(o), comparator(c), family(f), fs(compassdb::TellListeners(compassdb::FileSystemOfEnv(o.env), o.listeners, /*all=*/true)) {}
+      : options(o), comparator(c), family(f), fs(compassdb::AddListeners(compassdb::FileSystemOfEnv(o.env), o.listeners, /*all=*/true)) {}
 
   // A child of fork() neither writes nor closes the file.
   COMPASSDB_DELETED_BY_ITS_PROCESS(Rep, process)

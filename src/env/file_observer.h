@@ -36,11 +36,11 @@ class FileObserver {
 
 // An additional interface of files that are being written: they begin write-back
 // (FileOptions::bytes_per_sync) and cut off padding by themselves, and report that.
-class TellsOwnSteps {
+class ReportsOwnSteps {
  public:
-  virtual ~TellsOwnSteps() = default;
+  virtual ~ReportsOwnSteps() = default;
   // Before anything is written. `observer` outlives the file.
-  virtual void TellSteps(FileObserver* observer) = 0;
+  virtual void ReportSteps(FileObserver* observer) = 0;
 };
 
 }  // namespace compassdb

@@ -12,24 +12,24 @@ namespace {
 using Kind = FileOperation::Kind;
 
 // The observer of a file, and its name.
-class Teller {
+class FileNotifier {
  public:
-  Teller(std::shared_ptr<FileObserver> observer, std::string path)
+  FileNotifier(std::shared_ptr<FileObserver> observer, std::string path)
       : observer_(std::move(observer)), path_(std::move(path)) {}
 
-  Status Tell(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin,
-              Status s) const {
+  Status Notify(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin,
+                Status s) const {
     observer_->Done({kind, path_, offset, length, begin, s});
     return s;
   }
-  Status TellRead(uint64_t offset, size_t n, const Slice& result, const FileOperation::Begin& begin,
-                  Status s) const {
+  Status NotifyRead(uint64_t offset, size_t n, const Slice& result,
+                    const FileOperation::Begin& begin, Status s) const {
     const size_t length = s.ok() ? result.size() : n;
-    return Tell(Kind::kRead, offset, length, begin, std::move(s));
+    return Notify(Kind::kRead, offset, length, begin, std::move(s));
   }
-  void TellReads(const ReadRequest* requests, size_t n, const FileOperation::Begin& begin) const {
+  void NotifyReads(const ReadRequest* requests, size_t n, const FileOperation::Begin& begin) const {
     for (const ReadRequest* r = requests; r < requests + n; ++r) {
-      TellRead(r->offset, r->length, r->result, begin, r->status).PermitUncheckedError();
+      NotifyRead(r->offset, r->length, r->result, begin, r->status).PermitUncheckedError();
     }
   }
   FileObserver* observer() const { return observer_.get(); }
@@ -41,14 +41,14 @@ class Teller {
 
 class ObservedSequentialFile final : public SequentialFile {
  public:
-  ObservedSequentialFile(std::unique_ptr<SequentialFile> file, Teller teller)
-      : file_(std::move(file)), teller_(std::move(teller)) {}
+  ObservedSequentialFile(std::unique_ptr<SequentialFile> file, FileNotifier notifier)
+      : file_(std::move(file)), notifier_(std::move(notifier)) {}
   Status Read(size_t n, Slice* result, char* scratch) override {
     const FileOperation::Begin begin;
     Status s = file_->Read(n, result, scratch);
     const uint64_t offset = offset_;
     offset_ += result->size();
-    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+    return notifier_.NotifyRead(offset, n, *result, begin, std::move(s));
   }
   Status Skip(uint64_t n) override {
     offset_ += n;
@@ -57,19 +57,19 @@ class ObservedSequentialFile final : public SequentialFile {
 
  private:
   const std::unique_ptr<SequentialFile> file_;
-  const Teller teller_;
+  const FileNotifier notifier_;
   uint64_t offset_ = 0;
 };
 
 // Added behind the reads themselves, so that it is finished after them.
-class ToldReads final : public ReadBatch::Part {
+class NotifiedReads final : public ReadBatch::Part {
  public:
-  ToldReads(const Teller& teller, const ReadRequest* requests, size_t n)
-      : teller_(teller), requests_(requests), n_(n) {}
-  void Finish() override { teller_.TellReads(requests_, n_, begin_); }
+  NotifiedReads(const FileNotifier& notifier, const ReadRequest* requests, size_t n)
+      : notifier_(notifier), requests_(requests), n_(n) {}
+  void Finish() override { notifier_.NotifyReads(requests_, n_, begin_); }
 
  private:
-  const Teller& teller_;
+  const FileNotifier& notifier_;
   const ReadRequest* const requests_;
   const size_t n_;
   const FileOperation::Begin begin_;
@@ -79,34 +79,34 @@ class ToldReads final : public ReadBatch::Part {
 template <class File>
 class ObservedReads : public File {
  public:
-  ObservedReads(std::unique_ptr<File> file, Teller teller)
-      : file_(std::move(file)), teller_(std::move(teller)) {}
+  ObservedReads(std::unique_ptr<File> file, FileNotifier notifier)
+      : file_(std::move(file)), notifier_(std::move(notifier)) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     const FileOperation::Begin begin;
     Status s = file_->Read(offset, n, result, scratch);
-    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+    return notifier_.NotifyRead(offset, n, *result, begin, std::move(s));
   }
   Status ReadWithin(uint64_t offset, size_t n, Slice* result, char* room) const override {
     const FileOperation::Begin begin;
     Status s = file_->ReadWithin(offset, n, result, room);
-    return teller_.TellRead(offset, n, *result, begin, std::move(s));
+    return notifier_.NotifyRead(offset, n, *result, begin, std::move(s));
   }
   void MultiRead(ReadRequest* requests, size_t n) const override {
     const FileOperation::Begin begin;
     file_->MultiRead(requests, n);
-    teller_.TellReads(requests, n, begin);
+    notifier_.NotifyReads(requests, n, begin);
   }
   void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
-    auto told = std::make_unique<ToldReads>(teller_, requests, n);
+    auto notified = std::make_unique<NotifiedReads>(notifier_, requests, n);
     file_->AddReads(requests, n, batch);
-    batch->Add(std::move(told));
+    batch->Add(std::move(notified));
   }
   size_t ReadAlignment() const override { return file_->ReadAlignment(); }
   void Prefetch(uint64_t offset, size_t n) const override { file_->Prefetch(offset, n); }
 
  protected:
   const std::unique_ptr<File> file_;
-  const Teller teller_;
+  const FileNotifier notifier_;
 };
 
 using ObservedRandomAccessFile = ObservedReads<RandomAccessFile>;
@@ -117,67 +117,67 @@ class ObservedPageFile final : public ObservedReads<PageFile> {
   Status Write(uint64_t offset, const Slice& data) override {
     const FileOperation::Begin begin;
     Status s = file_->Write(offset, data);
-    return teller_.Tell(Kind::kWriteInPlace, offset, data.size(), begin, std::move(s));
+    return notifier_.Notify(Kind::kWriteInPlace, offset, data.size(), begin, std::move(s));
   }
   void MultiWrite(WriteRequest* requests, size_t n) override {
     const FileOperation::Begin begin;
     file_->MultiWrite(requests, n);
     for (const WriteRequest* r = requests; r < requests + n; ++r) {
-      teller_.Tell(Kind::kWriteInPlace, r->offset, r->data.size(), begin, r->status)
+      notifier_.Notify(Kind::kWriteInPlace, r->offset, r->data.size(), begin, r->status)
           .PermitUncheckedError();
     }
   }
   Status Sync() override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kSync, 0, 0, begin, file_->Sync());
+    return notifier_.Notify(Kind::kSync, 0, 0, begin, file_->Sync());
   }
   Status Truncate(uint64_t size) override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kTruncate, size, 0, begin, file_->Truncate(size));
+    return notifier_.Notify(Kind::kTruncate, size, 0, begin, file_->Truncate(size));
   }
   Status Close() override {
     const FileOperation::Begin begin;
-    return teller_.Tell(Kind::kClose, 0, 0, begin, file_->Close());
+    return notifier_.Notify(Kind::kClose, 0, 0, begin, file_->Close());
   }
 };
 
 class ObservedWritableFile final : public WritableFile {
  public:
-  ObservedWritableFile(std::unique_ptr<WritableFile> file, Teller teller)
-      : teller_(std::move(teller)), file_(std::move(file)) {
-    if (auto* const own = dynamic_cast<TellsOwnSteps*>(file_.get())) {
-      own->TellSteps(teller_.observer());
+  ObservedWritableFile(std::unique_ptr<WritableFile> file, FileNotifier notifier)
+      : notifier_(std::move(notifier)), file_(std::move(file)) {
+    if (auto* const own = dynamic_cast<ReportsOwnSteps*>(file_.get())) {
+      own->ReportSteps(notifier_.observer());
     }
   }
   Status Append(const Slice& data) override {
     const uint64_t offset = file_->Size();
     const FileOperation::Begin begin;
-    return Tell(Kind::kAppend, offset, data.size(), begin, file_->Append(data));
+    return Notify(Kind::kAppend, offset, data.size(), begin, file_->Append(data));
   }
   Status Flush() override {
     const FileOperation::Begin begin;
-    return Tell(Kind::kFlush, 0, 0, begin, file_->Flush());
+    return Notify(Kind::kFlush, 0, 0, begin, file_->Flush());
   }
   Status Sync() override {
     const FileOperation::Begin begin;
-    return Tell(Kind::kSync, 0, 0, begin, file_->Sync());
+    return Notify(Kind::kSync, 0, 0, begin, file_->Sync());
   }
   Status Close() override {
     const FileOperation::Begin begin;
-    return Tell(Kind::kClose, 0, 0, begin, file_->Close());
+    return Notify(Kind::kClose, 0, 0, begin, file_->Close());
   }
   uint64_t Size() const override { return file_->Size(); }
 
  private:
-  // A file that has failed once repeats its error for whatever it is asked: that is no news.
-  Status Tell(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin, Status s) {
+  // A file that has failed once repeats its error for every later call. Only the first is reported.
+  Status Notify(Kind kind, uint64_t offset, uint64_t length, const FileOperation::Begin& begin, Status s) {
     if (failed_) return s;
     failed_ = !s.ok();
-    return teller_.Tell(kind, offset, length, begin, std::move(s));
+    return notifier_.Notify(kind, offset, length, begin, std::move(s));
   }
 
   bool failed_ = false;
-  const Teller teller_;
+  const FileNotifier notifier_;
   const std::unique_ptr<WritableFile> file_;  // also reports its end
 };
 
@@ -226,7 +226,7 @@ class ObservedFileSystem final : public FileSystemWrapper {
   Status TruncateFile(const std::string& path, uint64_t size) override {
     if (!paths_.any(path)) return base()->TruncateFile(path, size);
     const FileOperation::Begin begin;
-    return Teller(observer_, path).Tell(Kind::kTruncate, size, 0, begin,
+    return FileNotifier(observer_, path).Notify(Kind::kTruncate, size, 0, begin,
                                         base()->TruncateFile(path, size));
   }
 
@@ -234,7 +234,7 @@ class ObservedFileSystem final : public FileSystemWrapper {
   template <class Observed, class File>
   void Observe(const Status& opened, const std::string& path, std::unique_ptr<File>* file) const {
     if (!opened.ok()) return;
-    *file = std::make_unique<Observed>(std::move(*file), Teller(observer_, path));
+    *file = std::make_unique<Observed>(std::move(*file), FileNotifier(observer_, path));
   }
 
   const std::shared_ptr<FileObserver> observer_;

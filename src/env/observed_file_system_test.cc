@@ -17,41 +17,41 @@ using Kind = FileOperation::Kind;
 
 class Recorder : public FileObserver {
  public:
-  struct Told {
+  struct Operation {
     Kind kind;
     uint64_t offset, length;
     bool ok;
-    bool operator==(const Told&) const = default;
+    bool operator==(const Operation&) const = default;
   };
   void Done(const FileOperation& o) override {
     EXPECT_GE(o.end, o.begin.time);
     const std::lock_guard<std::mutex> lock(mu);
-    told.push_back({o.kind, o.offset, o.length, o.status.ok()});
+    operations.push_back({o.kind, o.offset, o.length, o.status.ok()});
     path = o.path;
   }
-  std::vector<Told> Take() {
+  std::vector<Operation> Take() {
     const std::lock_guard<std::mutex> lock(mu);
-    return std::exchange(told, {});
+    return std::exchange(operations, {});
   }
   std::mutex mu;
-  std::vector<Told> told;
+  std::vector<Operation> operations;
   std::string path;
 };
 
 class ObservedFileSystemTest : public ::testing::Test {
  protected:
-  static bool Wanted(const std::string& path) { return path.ends_with(".told"); }
+  static bool Wanted(const std::string& path) { return path.ends_with(".observed"); }
   std::shared_ptr<FileSystem> Observe(std::shared_ptr<FileSystem> base) {
     return NewObservedFileSystem(std::move(base), recorder_, {Wanted, Wanted});
   }
-  using All = std::vector<Recorder::Told>;
+  using All = std::vector<Recorder::Operation>;
   const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
   const std::shared_ptr<FileSystem> fs_ = Observe(std::make_shared<MemoryFileSystem>());
 };
 
-TEST_F(ObservedFileSystemTest, TellsOfWrittenFiles) {
+TEST_F(ObservedFileSystemTest, ReportsWrittenFiles) {
   std::unique_ptr<WritableFile> file;
-  ASSERT_TRUE(fs_->NewWritableFile("/a.told", FileOptions(), &file).ok());
+  ASSERT_TRUE(fs_->NewWritableFile("/a.observed", FileOptions(), &file).ok());
   ASSERT_TRUE(file->Append("abc").ok());
   ASSERT_TRUE(file->Append("defgh").ok());
   ASSERT_TRUE(file->Flush().ok());
@@ -62,16 +62,16 @@ TEST_F(ObservedFileSystemTest, TellsOfWrittenFiles) {
                                     {Kind::kFlush, 0, 0, true},
                                     {Kind::kSync, 0, 0, true},
                                     {Kind::kClose, 0, 0, true}}));
-  EXPECT_EQ(recorder_->path, "/a.told");
-  ASSERT_TRUE(fs_->TruncateFile("/a.told", 2).ok());
+  EXPECT_EQ(recorder_->path, "/a.observed");
+  ASSERT_TRUE(fs_->TruncateFile("/a.observed", 2).ok());
   EXPECT_EQ(recorder_->Take(), (All{{Kind::kTruncate, 2, 0, true}}));
 }
 
-TEST_F(ObservedFileSystemTest, TellsOfReadsOfEverySort) {
-  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/a.told", "0123456789").ok());
+TEST_F(ObservedFileSystemTest, ReportsReadsOfEverySort) {
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/a.observed", "0123456789").ok());
   recorder_->Take();
   std::unique_ptr<RandomAccessFile> file;
-  ASSERT_TRUE(fs_->NewRandomAccessFile("/a.told", FileOptions(), &file).ok());
+  ASSERT_TRUE(fs_->NewRandomAccessFile("/a.observed", FileOptions(), &file).ok());
   char scratch[16], other[16];
   Slice result;
   ASSERT_TRUE(file->Read(2, 3, &result, scratch).ok());
@@ -93,16 +93,16 @@ TEST_F(ObservedFileSystemTest, TellsOfReadsOfEverySort) {
   batch.Abandon();
   EXPECT_TRUE(recorder_->Take().empty());
   std::unique_ptr<SequentialFile> sequential;
-  ASSERT_TRUE(fs_->NewSequentialFile("/a.told", &sequential).ok());
+  ASSERT_TRUE(fs_->NewSequentialFile("/a.observed", &sequential).ok());
   ASSERT_TRUE(sequential->Skip(3).ok());
   ASSERT_TRUE(sequential->Read(4, &result, scratch).ok());
   ASSERT_TRUE(sequential->Read(4, &result, scratch).ok());
   EXPECT_EQ(recorder_->Take(), (All{{Kind::kRead, 3, 4, true}, {Kind::kRead, 7, 3, true}}));
 }
 
-TEST_F(ObservedFileSystemTest, TellsOfFilesWrittenInPlace) {
+TEST_F(ObservedFileSystemTest, ReportsFilesWrittenInPlace) {
   std::unique_ptr<PageFile> file;
-  ASSERT_TRUE(fs_->NewPageFile("/a.told", FileOptions(), true, &file).ok());
+  ASSERT_TRUE(fs_->NewPageFile("/a.observed", FileOptions(), true, &file).ok());
   ASSERT_TRUE(file->Truncate(100).ok());
   ASSERT_TRUE(file->Write(10, "abc").ok());
   WriteRequest request{20, "de", {}};
@@ -116,7 +116,7 @@ TEST_F(ObservedFileSystemTest, TellsOfFilesWrittenInPlace) {
                                     {Kind::kClose, 0, 0, true}}));
 }
 
-TEST_F(ObservedFileSystemTest, OtherFilesAreNotTold) {
+TEST_F(ObservedFileSystemTest, OtherFilesAreNotReported) {
   ASSERT_TRUE(WriteFileAtomically(fs_.get(), "/b", "0123456789").ok());
   std::string data;
   ASSERT_TRUE(ReadFileToString(fs_.get(), "/b", &data).ok());
@@ -124,8 +124,8 @@ TEST_F(ObservedFileSystemTest, OtherFilesAreNotTold) {
 }
 
 // The operating system's files begin write-back by themselves.
-TEST_F(ObservedFileSystemTest, TellsOfWriteBack) {
-  const std::string path = NewTestPath() + ".told";
+TEST_F(ObservedFileSystemTest, ReportsWriteBack) {
+  const std::string path = NewTestPath() + ".observed";
   const auto fs = Observe(std::shared_ptr<FileSystem>(PosixFileSystem(), [](FileSystem*) {}));
   FileOptions options;
   options.bytes_per_sync = 100000;
@@ -134,7 +134,7 @@ TEST_F(ObservedFileSystemTest, TellsOfWriteBack) {
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(file->Append(std::string(10000, 'x')).ok());
   ASSERT_TRUE(file->Close().ok());
   uint64_t synced = 0;
-  for (const Recorder::Told& o : recorder_->Take()) {
+  for (const Recorder::Operation& o : recorder_->Take()) {
     if (o.kind != Kind::kRangeSync) continue;
     EXPECT_EQ(o.offset, synced);
     synced += o.length;

@@ -35,7 +35,7 @@ constexpr size_t kBufferBytes = 64 << 10;
 constexpr size_t kDirectBufferBytes = 1 << 20;
 constexpr uint64_t kAlignMask = kDirectIoAlignment - 1;
 
-class PosixWritableFile : public WritableFile, public TellsOwnSteps {
+class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
  public:
   PosixWritableFile(std::string path, int fd, const FileOptions& options)
       : path_(std::move(path)),
@@ -48,7 +48,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
       // What is buffered is the parent's to write.
       if (fd_ >= 0) close(fd_);
     } else if (fd_ >= 0) {
-      // Nobody asked whether the data arrived: hand it over as far as possible.
+      // The caller does not want the result: write as much as possible.
       Close().PermitUncheckedError();
     }
     free(buffer_);
@@ -133,7 +133,7 @@ class PosixWritableFile : public WritableFile, public TellsOwnSteps {
   }
 
   uint64_t Size() const override { return written_ + used_; }
-  void TellSteps(FileObserver* observer) override { observer_ = observer; }
+  void ReportSteps(FileObserver* observer) override { observer_ = observer; }
 
  private:
   Status Fail(const char* operation, int error) {

@@ -136,7 +136,7 @@ Status ProjectDbOptions(const rocksdb::DBOptions& options, const std::string& na
   config->table_paths = TablePathsOf(options.db_paths);
   if (config->table_paths.empty()) config->table_paths.push_back({config->name, UINT64_MAX});
   config->session_id = NewSessionId();
-  config->owned_fs = NewProcessFileSystem(TellListeners(FileSystemOfEnv(options.env), options.listeners));
+  config->owned_fs = NewProcessFileSystem(AddListeners(FileSystemOfEnv(options.env), options.listeners));
   config->owned_clock = ClockOfEnv(options.env);
   config->fs = config->owned_fs.get();
   config->clock = config->owned_clock.get();

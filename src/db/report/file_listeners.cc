@@ -88,7 +88,7 @@ bool HoldsData(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<FileSystem> TellListeners(
+std::shared_ptr<FileSystem> AddListeners(
     std::shared_ptr<FileSystem> fs,
     const std::vector<std::shared_ptr<rocksdb::EventListener>>& listeners, bool all) {
   std::vector<std::shared_ptr<rocksdb::EventListener>> asking;

@@ -11,10 +11,10 @@
 
 namespace compassdb {
 
-// A file system that tells those of the listeners that want to be notified on file IO, or `fs` itself
+// A file system that notifies the listeners that want to hear of file IO, or `fs` itself
 // if none does. `all`: of any file; else of logs, manifests, tables, values and pages by their names.
-// As with RocksDB, reads from a file's start on are told of manifests only.
-std::shared_ptr<FileSystem> TellListeners(
+// As with RocksDB, reads from a file's start on are reported of manifests only.
+std::shared_ptr<FileSystem> AddListeners(
     std::shared_ptr<FileSystem> fs,
     const std::vector<std::shared_ptr<rocksdb::EventListener>>& listeners, bool all = false);
 

@@ -107,7 +107,7 @@ class AdapterRandomAccessFile : public RandomAccessFile {
   const std::unique_ptr<rocksdb::RandomAccessFile> file_;
 };
 
-class AdapterWritableFile : public WritableFile, public TellsOwnSteps {
+class AdapterWritableFile : public WritableFile, public ReportsOwnSteps {
  public:
   AdapterWritableFile(std::string path, std::unique_ptr<rocksdb::WritableFile> file,
                       const FileOptions& options, uint64_t size)
@@ -152,7 +152,7 @@ class AdapterWritableFile : public WritableFile, public TellsOwnSteps {
     return result;
   }
   uint64_t Size() const override { return size_; }
-  void TellSteps(FileObserver* observer) override { observer_ = observer; }
+  void ReportSteps(FileObserver* observer) override { observer_ = observer; }
 
  private:
   // As with the engine's own files, the first failure is final.
