@@ -13,7 +13,7 @@ namespace {
 
 // Starved pools, the most urgent first. A flush waits for what makes room; nothing waits for a rehash.
 constexpr JobPriority kUrgency[] = {JobPriority::kHigh, JobPriority::kSpace,  JobPriority::kUser,
-                                    JobPriority::kLow,  JobPriority::kBottom, JobPriority::kBeside};
+                                    JobPriority::kLow,  JobPriority::kBottom, JobPriority::kLong};
 
 }  // namespace
 
@@ -21,7 +21,7 @@ ThreadPools::ThreadPools() : changed_(&mu_) {
   MutexLock l(&mu_);
   for (Pool& pool : pools_) pool.wake = std::make_unique<CondVar>(&mu_);
   pools_[static_cast<size_t>(JobPriority::kBottom)].limit = 0;
-  pools_[static_cast<size_t>(JobPriority::kSpace)].limit = 2;  // a collection, and what gives back to the disk
+  pools_[static_cast<size_t>(JobPriority::kSpace)].limit = 2;  // a collection, and jobs that free disk space
 }
 
 ThreadPools::~ThreadPools() {
@@ -145,7 +145,7 @@ rocksdb::ThreadStatus::ThreadType ThreadPools::TypeOf(const Pool* pool) const {
   switch (static_cast<JobPriority>(pool - pools_.data())) {
     case JobPriority::kBottom: return rocksdb::ThreadStatus::BOTTOM_PRIORITY;
     case JobPriority::kLow:
-    case JobPriority::kBeside:
+    case JobPriority::kLong:
     case JobPriority::kSpace: return rocksdb::ThreadStatus::LOW_PRIORITY;
     case JobPriority::kHigh: return rocksdb::ThreadStatus::HIGH_PRIORITY;
     case JobPriority::kUser: break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Background threads, one pool per priority.
 //
-// Each pool has one thread by default, the bottom one none and kSpace two. That and kBeside have no name in the
+// Each pool has one thread by default, the bottom one none and kSpace two. That and kLong have no name in the
 // public API.
 // A pool starts threads as jobs arrive, up to its limit, and ends them when the
 // limit is lowered. Jobs of a pool start in the order in which they were
@@ -32,7 +32,7 @@ namespace compassdb {
 
 // In the order of rocksdb::Env::Priority, and two more, which run next to those of kLow: long jobs, and jobs that free
 // space.
-enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kBeside = 4, kSpace = 5 };
+enum class JobPriority { kBottom = 0, kLow = 1, kHigh = 2, kUser = 3, kLong = 4, kSpace = 5 };
 inline constexpr size_t kNumJobPriorities = 6;
 
 class ThreadPools {
@@ -102,7 +102,7 @@ class ThreadPools {
   Pool* NextFor(Pool* pool) REQUIRES(mu_);
   // As RunStarved, for all owners if `any_tag`.
   bool RunStarvedJob(const void* tag, bool any_tag) REQUIRES(mu_);
-  // Releases mu_ meanwhile.
+  // Releases mu_ while the job runs.
   void RunJob(Pool* pool, std::deque<Job>::iterator at) REQUIRES(mu_);
   bool IsIdle(const void* tag, bool any_tag) const REQUIRES(mu_);
   void Wait(const void* tag, bool any_tag);

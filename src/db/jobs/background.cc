@@ -76,7 +76,7 @@ void DBImpl::MaybeSchedule() {
       }
     }
     if (long_work && !errors_.compactions_stopped()) {
-      ScheduleJob(&DBImpl::BackgroundLongWork, JobPriority::kBeside, &background_.long_work.scheduled);
+      ScheduleJob(&DBImpl::BackgroundLongWork, JobPriority::kLong, &background_.long_work.scheduled);
     }
     // Not on a thread for flushes: listeners of a collection may flush.
     if (collect && !errors_.compactions_stopped()) {

@@ -184,7 +184,7 @@ TEST(NoThreads, AThreadOfAnotherPoolHelps) {
   const ThreadLimit limit(0);
   std::atomic<int> runs{0};
   std::thread::id ran;
-  for (const JobPriority priority : {JobPriority::kHigh, JobPriority::kSpace, JobPriority::kBeside}) {
+  for (const JobPriority priority : {JobPriority::kHigh, JobPriority::kSpace, JobPriority::kLong}) {
     scheduler.Schedule([&] { ran = std::this_thread::get_id(); ++runs; gate.Pass(); }, priority);
   }
   EXPECT_TRUE(scheduler.Starved());
