@@ -18,8 +18,8 @@ constexpr uint64_t kSplitBytes = 128 << 20;
 // Where tables are rewritten, a region has bases of so many target sizes: enough regions to share
 // out to threads, few enough that their ends do not count.
 constexpr uint64_t kRegionTables = 32;
-// What threads that share a file hold in memory of pieces that are not complete: enough for all but one
-// to go on while that one writes.
+// Threads that share a file hold incomplete pieces in memory: enough for all but one to
+// continue while that one writes.
 constexpr uint64_t kLeastHeldEach = 8 << 20;
 constexpr uint64_t kMostHeld = 128 << 20;
 
@@ -45,7 +45,7 @@ Status CompactionJob::Run(VersionEdit* edit, JobReport* report) {
   Status s = CatchOutOfMemory("a compaction", [&] { return RunParts(report); });
   if (s.ok()) s = CatchOutOfMemory("a compaction", [&] { return Gather(edit, report); });
   if (!s.ok()) {
-    for (size_t i = 0; i < workers_.size(); ++i) TellEnd(i, s);
+    for (size_t i = 0; i < workers_.size(); ++i) NotifyEnd(i, s);
     files_.Abandon();
   }
   report->cpu_micros += (ThreadCpuNanos() - cpu + other_cpu_nanos_) / 1000;
@@ -70,7 +70,7 @@ Status CompactionJob::RunParts(JobReport* report) {
     files_.Share(std::min<uint64_t>((workers - 1) * each, kMostHeld));
   }
   for (size_t i = 0; i < workers; ++i) {
-    told_.push_back(0);
+    begun_.push_back(0);
     workers_.push_back(std::make_unique<RegionMerge>(in_, delta_, snapshots_, cancel_, &files_));
   }
   if (workers_.size() > 1 && in_.context->statistics != nullptr) {
@@ -100,17 +100,17 @@ Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) {
   if (!s.ok()) return s;
   report->checksums = edit->file_checksums;
   if (in_.observer != nullptr) in_.observer->FilesEnd(*report);
-  for (size_t i = 0; i < workers_.size(); ++i) TellEnd(i, s);
+  for (size_t i = 0; i < workers_.size(); ++i) NotifyEnd(i, s);
   return s;
 }
 
-void CompactionJob::TellBegin(size_t worker) {
-  if (in_.observer == nullptr || std::exchange(told_[worker], 1) != 0) return;
+void CompactionJob::NotifyBegin(size_t worker) {
+  if (in_.observer == nullptr || std::exchange(begun_[worker], 1) != 0) return;
   in_.observer->PartBegins(static_cast<int>(worker));
 }
 
-void CompactionJob::TellEnd(size_t worker, const Status& status) {
-  if (std::exchange(told_[worker], 0) == 0) return;
+void CompactionJob::NotifyEnd(size_t worker, const Status& status) {
+  if (std::exchange(begun_[worker], 0) == 0) return;
   in_.observer->PartEnds(static_cast<int>(worker), workers_[worker]->report(), status);
 }
 
@@ -154,7 +154,7 @@ Status CompactionJob::Share(size_t begin, size_t end,
 
 Status CompactionJob::Rewrite() {
   return Share(0, in_.inputs.size(), [this](size_t worker, size_t i) {
-    TellBegin(worker);
+    NotifyBegin(worker);
     return workers_[worker]->Rewrite(in_.inputs[i]);
   });
 }
@@ -182,7 +182,7 @@ Status CompactionJob::RunRegions() {
 
 Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
   if (begin == end) return Status::OK();
-  TellBegin(worker);
+  NotifyBegin(worker);
   const InternalIteratorPtr records = delta_.NewIterator(CompactionReads());
   if (begin == 0) {
     records->SeekToFirst();
@@ -222,7 +222,7 @@ Status CompactionJob::RunHashRegions() {
     s = Split(begin, end, &buffers);
     if (!s.ok()) break;
     s = Share(begin, end, [&](size_t worker, size_t i) {
-      TellBegin(worker);
+      NotifyBegin(worker);
       const InternalIteratorPtr records = buffers[i - begin].NewIterator();
       records->SeekToFirst();
       regions_[i].delta_bytes = buffers[i - begin].bytes();
@@ -355,7 +355,7 @@ Status CompactionJob::CutByKeys() {
   return s;
 }
 
-// All is rewritten, so bases are cut anew, several together: fewer table ends, and those even.
+// All is rewritten, so bases are cut again, several together: fewer table ends, and those even.
 void CompactionJob::CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
                                  const std::optional<std::string>& upper) {
   const uint64_t enough = kRegionTables * gc_.target_table_bytes;

@@ -19,7 +19,7 @@
 // neither and (4) base only by the hash lists, (2) delta only and (3) both by
 // the sorted entries, where the head's replaces the base's.
 //
-// Run is called once. The store marks inputs and bases as busy meanwhile.
+// Run is called once. The store marks inputs and bases as busy until it ends.
 #pragma once
 
 #include <atomic>
@@ -63,8 +63,8 @@ class CompactionJob {
   Status RunHashRegions();
   // f(worker, i) for each i in [begin, end), by all workers.
   Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
-  void TellBegin(size_t worker);
-  void TellEnd(size_t worker, const Status& status);
+  void NotifyBegin(size_t worker);
+  void NotifyEnd(size_t worker, const Status& status);
   // Hands the records of regions [begin, end) to `buffers`.
   Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
   bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
@@ -79,7 +79,7 @@ class CompactionJob {
   std::vector<Region> regions_;
   JobFiles files_;
   std::vector<std::unique_ptr<RegionMerge>> workers_;
-  std::vector<uint8_t> told_;  // per worker: the observer was notified of its begin, not yet of its end
+  std::vector<uint8_t> begun_;  // per worker: the observer was notified of its begin, not yet of its end
   JobReport* report_ = nullptr;
   std::atomic<uint64_t> other_cpu_nanos_{0};  // of threads that Share began
 };

@@ -49,13 +49,13 @@ class LsmStore::EditTask final : public CompactionTask {
       edit->added.push_back({to_, table->meta()});
       report->outputs.push_back(table->meta());
     }
-    return to_ == kNowhere && !version_->values()->empty() ? TellOfDeaths(edit, report)
+    return to_ == kNowhere && !version_->values()->empty() ? AddDeaths(edit, report)
                                                           : Status::OK();
   }
 
  private:
   // What the tables' records name in the value store is read from them.
-  Status TellOfDeaths(VersionEdit* edit, JobReport* report) const {
+  Status AddDeaths(VersionEdit* edit, JobReport* report) const {
     const std::shared_ptr<const StoreOptions> options = store_->current();
     JobFile file(store_->context_, options.get(), /*path=*/0, /*flush=*/false, report->observer, /*values=*/true);
     ValueSeparator values(store_->context_, options.get(),

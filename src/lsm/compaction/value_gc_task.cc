@@ -67,7 +67,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.old_until = old_until_;
     job.read_span = options_->values.read_span;
     job.statistics = store_->context_->statistics;
-    // Forced, it takes all that has garbage, whatever that costs; what is cold stays so.
+    // A forced job takes all runs with garbage, at any cost. Cold values stay cold.
     if (options_->values.hot_cold && kind_ != ValueGcKind::kForced) job.updates = values_->Get()->updates();
     job.keep_cold = options_->values.hot_cold;
     job.group_bits = group_bits_;
@@ -116,7 +116,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
 
   const ValueGroup& group() const { return group_; }
   // The store is notified, under the mutex, once the edit is installed. (If its commit failed, the garbage is the same.)
-  void TellStore() const {
+  void NotifyStore() const {
     if (!ran_) return;
     if (done_.counted) {
       store_->values_.Counted(inputs_, done_.hints);
@@ -227,7 +227,7 @@ std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group
                                                          uint64_t old_until) {
   try {
     auto task = std::make_unique<ValueGcTask>(this, group, kind, std::move(vacated), old_until);
-    collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->TellStore(); }});
+    collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->NotifyStore(); }});
     return task;
   } catch (const std::bad_alloc&) {
     values_.Release(group);  // or it would be busy for good

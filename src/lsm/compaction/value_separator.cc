@@ -30,13 +30,13 @@ ValueSeparator::ValueSeparator(const StoreContext* context, const StoreOptions* 
       options_(options),
       job_(std::move(job)),
       separates_(options->values.enabled && job_.level >= options->values.starting_level),
-      tells_(job_.version != nullptr && !job_.version->values()->empty()),
-      notice_worth_(tells_ ? static_cast<int64_t>(job_.version->values()->NoticeWorth()) : 0),
+      notices_(job_.version != nullptr && !job_.version->values()->empty()),
+      notice_worth_(notices_ ? static_cast<int64_t>(job_.version->values()->NoticeWorth()) : 0),
       updates_(separates_ && options->values.hot_cold && job_.version != nullptr
                    ? job_.version->values()->updates()
                    : nullptr),
       writer_(WriterOptions(context, options, job_.group_bits, updates_, job_.version, job_.file)) {
-  if (tells_ && updates_ != nullptr) updates_->Reserve(job_.version->values()->Stats().values);
+  if (notices_ && updates_ != nullptr) updates_->Reserve(job_.version->values()->Stats().values);
 }
 
 Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
@@ -46,17 +46,17 @@ Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
   const bool fresh = sequence >= job_.fresh_from;
   bool separate = separates_ && type == kTypeValue && value->size() >= options_->values.min_size &&
                   value->size() > 0;
-  if (!separates_ && !((fresh || made) && tells_)) return Status::OK();
+  if (!separates_ && !((fresh || made) && notices_)) return Status::OK();
   const Slice user_key = ExtractUserKey(*key);
   const bool newest = !above_ || user_key != above_->user_key;
   const SequenceNumber newer_sequence = newest ? 0 : above_->sequence;
-  const bool newer_told = !newest && above_->told;
+  const bool newer_noticed = !newest && above_->noticed;
   if (newest) {
     if (!above_) above_.emplace();
     above_->user_key.assign(user_key.data(), user_key.size());
   }
   above_->sequence = sequence;
-  above_->told = false;
+  above_->noticed = false;
   if (!separate && !fresh && !made) return Status::OK();
   const KeyHash hash = context_->hasher(user_key);
   if (separate && !fresh) {
@@ -65,20 +65,20 @@ Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
   }
   bool supersedes = false;
   if (fresh) {
-    const bool known = tells_ && job_.version->MayHold(user_key, hash);
-    if (known) Tell(hash, sequence, separate, newest);
+    const bool known = notices_ && job_.version->MayHold(user_key, hash);
+    if (known) AddNotice(hash, sequence, separate, newest);
     supersedes = known && newest;
-    above_->told = known;
-  } else if (!separate && tells_) {
-    Tell(hash, sequence, /*separated=*/false, /*newest=*/false);
-    above_->told = true;
+    above_->noticed = known;
+  } else if (!separate && notices_) {
+    AddNotice(hash, sequence, /*separated=*/false, /*newest=*/false);
+    above_->noticed = true;
   }
   if (!separate) return Status::OK();
-  above_->told = true;
+  above_->noticed = true;
   if (!newest) {
     // A snapshot keeps it, for now.
     writer_.AddPinnedHint(hash.h1, static_cast<int64_t>(value->size()), sequence, newer_sequence - 1);
-    if (!newer_told) writer_.AddNotice({hash.h1, StoredH2(hash.h2), newer_sequence});
+    if (!newer_noticed) writer_.AddNotice({hash.h1, StoredH2(hash.h2), newer_sequence});
   }
   ref_.clear();
   Status s = writer_.Add(user_key, hash, sequence, *value, supersedes, &ref_);
@@ -92,7 +92,7 @@ Status ValueSeparator::Pass(bool stale, bool made, Slice* key, Slice* value) {
   return s;
 }
 
-void ValueSeparator::Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest) {
+void ValueSeparator::AddNotice(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest) {
   if (separated) {
     if (newest && updates_ != nullptr) updates_->Add(hash.h1);
     return;

@@ -30,7 +30,7 @@ namespace compassdb {
 struct RecordAbove {
   std::string user_key;
   SequenceNumber sequence = 0;
-  bool told = false;  // its group has a notice of it
+  bool noticed = false;  // its group has a notice of it
 };
 
 class ValueSeparator {
@@ -48,7 +48,7 @@ class ValueSeparator {
   ValueSeparator(const StoreContext* context, const StoreOptions* options, Options job);
 
   // Nothing is separated, and no group needs notices.
-  bool idle() const { return !separates_ && !tells_; }
+  bool idle() const { return !separates_ && !notices_; }
   // Replaces the record: *key and *value are unchanged, or point to memory of this object, valid until the
   // next call. `stale`, `made`: see CompactionIterator.
   Status Pass(bool stale, bool made, Slice* key, Slice* value);
@@ -60,13 +60,13 @@ class ValueSeparator {
 
  private:
   // Of a key that tables may hold.
-  void Tell(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
+  void AddNotice(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
 
   const StoreContext* const context_;
   const StoreOptions* const options_;
   const Options job_;
   const bool separates_;
-  const bool tells_;
+  const bool notices_;
   const int64_t notice_worth_;  // bytes that a notice is taken to end
   UpdateCounts* const updates_;  // null: hot and cold values are not separated
   ValueWriter writer_;
