@@ -25,20 +25,20 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
   const uint32_t sections = edit.page_geometry.value_or(parts.geometry).sections;
   std::vector<const PageSectionMeta*> metas(sections);
   for (const PageSectionMeta& meta : edit.page_sections) metas[meta.section] = &meta;
-  std::vector<bool> anew(sections);
-  uint64_t anew_from = UINT64_MAX;
+  std::vector<bool> rebuilt(sections);
+  uint64_t rebuilt_from = UINT64_MAX;
   for (uint32_t i = 0; i < sections; ++i) {
     const Section* const old = i < parts.sections.size() ? parts.sections[i].get() : nullptr;
-    anew[i] = old == nullptr || (metas[i] != nullptr && metas[i]->overflow_from != old->meta.overflow_from);
-    indexes->emplace_back(anew[i] ? nullptr : old->overflow);
-    if (old != nullptr && anew[i]) anew_from = std::min(anew_from, metas[i]->overflow_from);
+    rebuilt[i] = old == nullptr || (metas[i] != nullptr && metas[i]->overflow_from != old->meta.overflow_from);
+    indexes->emplace_back(rebuilt[i] ? nullptr : old->overflow);
+    if (old != nullptr && rebuilt[i]) rebuilt_from = std::min(rebuilt_from, metas[i]->overflow_from);
   }
   std::map<uint64_t, OverflowRunRef> runs;  // by id
   for (const OverflowRunRef& run : pages->runs) runs[run->meta().run_id] = run;
   const std::set<uint64_t> deleted(edit.deleted_page_runs.begin(), edit.deleted_page_runs.end());
   for (const OverflowRunRef& run : parts.runs) {
     const uint64_t id = run->meta().run_id;
-    if (id >= anew_from && deleted.count(id) == 0) runs[id] = run;
+    if (id >= rebuilt_from && deleted.count(id) == 0) runs[id] = run;
   }
   const std::set<OverflowRunRef> added(pages->runs.begin(), pages->runs.end());
   for (const auto& [id, run] : runs) {
@@ -51,7 +51,7 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
         s = run->run()->Corruption(slot.place.offset, "an entry of another section");
       }
       if (!s.ok()) return s;
-      if ((stays && !anew[i]) || id < metas[i]->overflow_from) continue;
+      if ((stays && !rebuilt[i]) || id < metas[i]->overflow_from) continue;
       // Who is at a rehash has to know what a flush changes. Others leave records what they are.
       if (edit.folded_sequence && i < parts.sections.size()) {
         KeyHash hash;

@@ -148,8 +148,8 @@ std::string TablelessStore::NewSectionPath(uint64_t number) const {
   return PageFileName(dir, number);
 }
 
-// In the order of TableDirs, the database's own directory first: a copy has all of its files there, and what its source
-// has in other directories goes on to change. It may have been made when the family had other paths.
+// In the order of TableDirs, the database's own directory first: a copy has all of its files there, and its source
+// may still change the files in other directories. It may have been made when the family had other paths.
 std::string TablelessStore::FindSectionPath(uint64_t number) const {
   std::vector<std::string> paths;
   for (const std::string& dir : context_->files->dirs()->All()) paths.push_back(PageFileName(dir, number));
@@ -323,9 +323,9 @@ Status TablelessStore::CheckKeys(const VersionEdit& recovered, bool* whole) {
     s = keys_->view()->Verify();
   }
   *whole = s.ok();
-  // It is made of what pages hold, whatever it is.
+  // It is rebuilt from the pages, and its old contents are not used.
   if (*whole || (!IsDamage(s) && !s.IsNotSupported())) return s;
-  if (context_->log_info) context_->log_info("repair: the key store is made anew: " + s.ToString());
+  if (context_->log_info) context_->log_info("repair: the key store is rebuilt: " + s.ToString());
   return Status::OK();
 }
 
@@ -347,8 +347,8 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
   if (s.ok()) s = CheckKeys(recovered, &keys_whole);
   if (!s.ok()) return s;
   const bool keys_lacking = options_.pages.key_store && !recovered.keys_whole.value_or(false);
-  // Pages are ahead of the key store and of the sections' counts, perhaps of more than damaged logs give back, or than
-  // an older manifest beside them knows of.
+  // Pages are ahead of the key store and of the sections' counts. They may have more than damaged logs give back, or
+  // than an older manifest knows of.
   const SequenceNumber in_place = std::max(recovered.in_place_sequence.value_or(0), pages.newest());
   const bool in_doubt = in_place > recovered.folded_sequence.value_or(0);
   (keys_whole && !in_doubt ? report->tables : report->rewritten_tables) += recovered.added.size();
@@ -370,7 +370,7 @@ Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
   *changed = options_.pages.key_store && !view->parts().keys_whole;
   if (!*changed) return Status::OK();
   if (context_->log_info) {
-    context_->log_info("[" + options_.column_family_name + "] the key store lacks keys: it is made anew");
+    context_->log_info("[" + options_.column_family_name + "] the key store lacks keys: it is rebuilt");
   }
   // What is damaged is replaced, but files of a later release are not.
   if (Status s = view->parts().keys->Verify(); s.IsNotSupported()) return s;

@@ -68,7 +68,7 @@ bool TablelessView::FindInJournals(uint32_t section, uint64_t page, const PageJo
 
 Status TablelessView::CheckRead(const Slice& image, uint32_t section, uint64_t page, Slice* records) const {
   Status s = CheckPage(image, parts_.sections[section]->meta.file_number, page, records);
-  if (!s.ok() || state_->read_only() || !state_->WrittenBeside(*records)) return s;
+  if (!s.ok() || state_->read_only() || !state_->WrittenByPrimary(*records)) return s;
   return Status::Corruption("is newer than the manifest: of sequence " + std::to_string(FoldedOf(*records)) + ", not " +
                             std::to_string(state_->folded()) + " at most");
 }
@@ -106,9 +106,9 @@ Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
   const uint64_t file_number = parts_.sections[section]->meta.file_number;
   uint64_t ended = in_flight.ended();
   Status s = ReadOnce(section, page, room, records);
-  // It may be being written. Views that came since have it in a journal, or as it is then; one whose
-  // section was rehashed since is of no use, but then nobody writes here any more. What has no journal is in flight,
-  // or was until just now.
+  // A flush may be writing it. Newer views have it in a journal, or as it is then. A view whose section was
+  // rehashed since is of no use, but then no flush writes here any more. A page without a journal is in flight, or
+  // was until just now.
   std::shared_ptr<const TablelessView> last = shared_from_this();
   for (int i = 0; i < kTries && s.IsCorruption(); ++i) {
     if (in_flight.Copy(file_number, page, &room->image)) {
@@ -150,7 +150,7 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
     if (s.ok()) s = ReadPage(section, page, &result->room, &records);
     if (s.ok()) s = timer.End();
     if (!s.ok()) return s;
-    result->written_beside = state_->WrittenBeside(records);
+    result->written_by_primary = state_->WrittenByPrimary(records);
     if (in_place && read.fill_cache && MayBeKept(records)) cache->Insert(file_number, page, number, records);
   }
   bool damaged = false;
@@ -164,7 +164,7 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
                              const KeyHash& hash, PageLookup* result) const {
   result->found = false;
-  result->written_beside = false;
+  result->written_by_primary = false;
   result->hold.Release();
   if (parts_.sections.empty()) return Status::OK();
   const MasterHash master = MasterHashOf(hash, parts_.geometry.sections);
@@ -185,10 +185,10 @@ Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key
 }
 
 // Versions older than all folded ones are in the page, unless a primary has written it since.
-Status TablelessView::ChangedBeside(uint32_t section, uint64_t page) const {
+Status TablelessView::ChangedByPrimary(uint32_t section, uint64_t page) const {
   if (!state_->read_only()) return Annotate(Status::Corruption("a record is newer than the manifest"), section, page);
   return Status::TryAgain("a page was changed after this opening",
-                          "by the primary beside it: open again, or read a checkpoint");
+                          "by the primary: open again, or read a checkpoint");
 }
 
 Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& user_key,
@@ -203,7 +203,7 @@ Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& use
   Status s = parts_.keys->Get(read, user_key, hash, &ctx);
   if (s.ok()) s = ctx.Finish();
   if (s.IsNotFound()) return Status::OK();
-  // A marker, whose key's record a compaction filter has taken.
+  // A marker. A compaction filter has dropped the key's record.
   if (!s.ok() || !marker.empty()) return s;
   std::string& room = result->room.image;
   room.assign(value.data(), value.size());
@@ -238,13 +238,13 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
     s = DecodeUnfolded(result->record.value, &versions);
     if (!s.ok() || versions.back().sequence <= snapshot) return s;
   }
-  const bool newer = result->found || result->written_beside;
+  const bool newer = result->found || result->written_by_primary;
   result->found = false;
   if (snapshot >= state_->folded()) {
     if (!newer) return s;
     const TablelessView& looked = later != nullptr ? *later : *this;
     const MasterHash master = MasterHashOf(hash, looked.parts_.geometry.sections);
-    return looked.ChangedBeside(master.section, looked.parts_.sections[master.section]->PageOf(master));
+    return looked.ChangedByPrimary(master.section, looked.parts_.sections[master.section]->PageOf(master));
   }
   if (!read.snapshot_held) return Status::TryAgain("the page was written since");
   const std::shared_ptr<const TablelessView> now = state_->current();
@@ -441,8 +441,8 @@ PageStats TablelessView::Pages() const {
   return stats;
 }
 
-// Pages get newer contents in place only once a view has come whose journals have these, or once the state says that
-// pages may go further.
+// Pages get newer contents in place only after a view was installed whose journals have them, or after the state
+// allows newer pages.
 bool TablelessView::PagesMayBeNewer(uint32_t section) const {
   if (folded_ > committed_ || state_->folded() > folded_) return true;
   const std::shared_ptr<const TablelessView> now = state_->current();
@@ -467,7 +467,7 @@ Status TablelessView::Verify() const {
       s = ReadPage(i, page, &room, &records);
       if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, page);
       found += list.size();
-      if (s.ok() && state_->WrittenBeside(records)) s = ChangedBeside(i, page);
+      if (s.ok() && state_->WrittenByPrimary(records)) s = ChangedByPrimary(i, page);
       for (const PageRecord& r : list) {
         const MasterHash master = MasterHashOf(parts_.hasher(r.user_key), parts_.geometry.sections);
         if (!s.ok() || (master.section == i && section.PageOf(master) == page)) continue;

@@ -15,7 +15,7 @@
 // the present view the memtables have the changes of the flush. Before that no record of such a page is moved to the
 // overflow store or the key store.
 // A read-only open next to a primary that writes gets no newer views: pages show that they were
-// written since (PageState::WrittenBeside), and records that they no longer have are an error.
+// written since (PageState::WrittenByPrimary), and records that they no longer have are an error.
 #pragma once
 
 #include <memory>
@@ -39,7 +39,7 @@ struct PageRoom {
 struct PageLookup {
   PageRecord record;
   bool found = false;
-  bool written_beside = false;  // its page (PageState::WrittenBeside), if it was read
+  bool written_by_primary = false;  // its page (PageState::WrittenByPrimary), if it was read
   PageRoom room;
   PageCache::Hold hold;
 };
@@ -105,7 +105,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   bool Uncounted(const Slice& records, PageChange* change) const { return state_->Uncounted(records, change); }
   bool MayBeKept(const Slice& records) const {  // in the page cache, which keeps no headers
     PageChange change;
-    return !state_->WrittenBeside(records) && !state_->Uncounted(records, &change);
+    return !state_->WrittenByPrimary(records) && !state_->Uncounted(records, &change);
   }
   // The newest journal that has an image of the page.
   bool FindInJournals(uint32_t section, uint64_t page, const PageJournal** journal,
@@ -127,13 +127,13 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   Status LookupAt(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                   SequenceNumber snapshot, PageLookup* result) const;
 
-  // A record that was found, whatever it is, for a read that is at its key.
+  // A record of any type that was found, for a read that is at its key.
   static Status Feed(const PageRecord& record, GetContext* ctx);
 
  private:
   bool PagesMayBeNewer(uint32_t section) const;
   // Of the page or of a record of its keys.
-  Status ChangedBeside(uint32_t section, uint64_t page) const;
+  Status ChangedByPrimary(uint32_t section, uint64_t page) const;
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
                       PageLookup* result) const;

@@ -114,7 +114,7 @@ Status PageFlush::CountParts(uint32_t* parts) const {
   Status s = ForEachRange([&](const RangeTombstoneList::Fragment& range) {
     const uint64_t of_key = kKeyOverhead + sizeof(Item) * range.sequences.size();
     const uint64_t at_most = records * of_key + record_bytes;
-    // Without keys in order only reading all pages would tell; with parts each of them reads its own alone.
+    // Without keys in order this needs a read of all pages. With parts, each part reads only its own.
     if (at_most > limit && whole) {
       return ForEachKey(range, PagePart(), [&](const Slice& key) { bytes += of_key + key.size(); });
     }
@@ -155,8 +155,8 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
 Status PageFlush::BeginInPlace() {
   if (!options_->pages.atomic_page_writes || !may_begin_ || !request_->commit_ahead) return Status::OK();
   if (items_.empty() || options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
-  // Which keys a range covers only the pages tell without a key store, and those that have lost a key in place would be
-  // forgotten by a repeated flush, with what they have to add to their section's counts.
+  // Without a key store only the pages show which keys a range covers. A repeated flush would miss pages that have
+  // lost a key in place, and what they add to the counts of their section.
   const auto ranges = [](const auto& memtable) { return memtable->num_range_deletes() > 0; };
   const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
   if (any_range && !view_->parts().keys_whole) return Status::OK();
@@ -356,7 +356,7 @@ class PageFlush::SectionJob {
     }
     const bool existed = in_doubt ? !outcome.newest.has_value() : existing != nullptr;
     const bool held = !fold_.snapshots.empty() && fold_.snapshots.front() < outcome.gone_at;
-    return TellKeyStore(flush_->keeps_keys_, user_key, outcome, existed, held, flush_->keys_.get());
+    return AddToKeyStore(flush_->keeps_keys_, user_key, outcome, existed, held, flush_->keys_.get());
   }
 
   void KeepOverflow(const OverflowEntry& entry) {
@@ -385,10 +385,10 @@ class PageFlush::SectionJob {
   FoldOptions fold_;
   std::unique_ptr<rocksdb::CompactionFilter> owned_filter_;
   PageEdit edit_;
-  PageBatch batch_;  // what the records of the pages at hand lie in
-  OverflowBatch overflowed_;  // and those of the items' keys that lie in no page
+  PageBatch batch_;  // memory of the records of the current pages
+  OverflowBatch overflowed_;  // and of those of the items' keys that are in no page
   std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
-  std::deque<std::string> overflow_rooms_;  // ... and into these, if too many lie in no page
+  std::deque<std::string> overflow_rooms_;  // ... and into these, if too many are in no page
   std::string images_;
   std::vector<PageJournalWriter::Image> places_;
   std::unique_ptr<PageWriter> writer_;  // of pages without a journal
@@ -430,10 +430,10 @@ Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std:
   // Of several parts each has but some of the records that pages may have from then on.
   if (part.parts == 1) s = BeginInPlace();
   if (s.ok()) s = RunSections(journal, sections);
-  return s.ok() ? TellKeys(/*all=*/false) : s;
+  return s.ok() ? WriteKeys(/*all=*/false) : s;
 }
 
-Status PageFlush::TellKeys(bool all) {
+Status PageFlush::WriteKeys(bool all) {
   if (keys_->empty() || (!all && keys_->data_size() < kKeyStoreBytes)) return Status::OK();
   Status s = flush_keys_(std::move(keys_));
   NewKeys();
@@ -492,7 +492,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   report->bytes_written += in_place * parts.geometry.page_bytes;
   // No data barrier for a file of nothing.
   if (s.ok() && !edit->added_page_runs.empty()) s = file->Finish(edit);
-  return s.ok() ? TellKeys(/*all=*/true) : s;
+  return s.ok() ? WriteKeys(/*all=*/true) : s;
 }
 
 }  // namespace compassdb

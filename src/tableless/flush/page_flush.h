@@ -112,7 +112,7 @@ class PageFlush {
                const Slice& value);
   Status BeginInPlace();
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
-  Status TellKeys(bool all);
+  Status WriteKeys(bool all);
   void NewKeys();
 
   const StoreContext* const context_;

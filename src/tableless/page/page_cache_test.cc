@@ -36,7 +36,7 @@ TEST(PageCacheTest, WhatWasReadBeforeAWriteIsNotKept) {
 }
 
 // A reader never finds an older version than one that was written before it looked.
-TEST(PageCacheTest, NeverStaleBesideWriters) {
+TEST(PageCacheTest, NeverStaleWithConcurrentWriters) {
   PageCache cache(rocksdb::NewLRUCache(1 << 20));
   std::atomic<uint64_t> page{0}, written{0};  // the page on disk; the last write that ended
   std::atomic<bool> stop{false};

@@ -5,21 +5,21 @@
 
 namespace compassdb {
 
-Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
+Status AddToKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys) {
-  const bool told = !outcome.asides.empty();
+  const bool has_asides = !outcome.asides.empty();
   Status s;
   for (const KeyOutcome::Aside& aside : outcome.asides) {
     if (s.ok()) s = keys->Add(aside.sequence, aside.type, user_key, aside.value, /*concurrent=*/true);
   }
   if (!s.ok()) return s;
-  // A marker says that a key is there, and stays when the key's value changes.
+  // A marker says that a key exists, and stays when the key's value changes.
   if (outcome.newest) {
-    if (!told && (existed || !key_store)) return s;
+    if (!has_asides && (existed || !key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
   // A deletion says that a key does not exist, and, to readers with a snapshot, that it changed since: no page does.
-  if (!told && !held && !(existed && key_store)) return s;
+  if (!has_asides && !held && !(existed && key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }
 

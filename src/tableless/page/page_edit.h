@@ -24,7 +24,7 @@ struct SectionCounts {
 
 // Adds the records of an outcome for the key store. `key_store`: it has every key; else only versions for snapshots.
 // `held`: if the key is deleted, a held snapshot is older than that. Thread safe like MemTable::Add(concurrent).
-Status TellKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
+Status AddToKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys);
 
 // One thread. Slices must stay valid until the next Begin.

@@ -221,7 +221,7 @@ Status PageSalvage::RebuildSection(OverflowRunWriter* overflow, PageSectionMeta*
   uint64_t free = 0;
   if (pages_there_ < meta->pages && context_->fs->GetFreeSpace(ParentOf(path), &free).ok() &&
       meta->pages > free / geometry_.page_bytes) {
-    return Status::NoSpace(path, "for " + std::to_string(meta->pages) + " pages, of which the file that is there has " +
+    return Status::NoSpace(path, "for " + std::to_string(meta->pages) + " pages; the existing file has " +
                                      std::to_string(pages_there_));
   }
   std::unique_ptr<WritableFile> file;

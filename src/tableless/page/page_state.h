@@ -51,7 +51,7 @@ class PageState {
   // Likewise: a primary wrote the page after this open. If this database may write, no primary exists: the file then is
   // newer than the manifest. (Pages of a flush, in a journal or in place, are above neither limit: both are raised
   // before such a page can be read.)
-  bool WrittenBeside(const Slice& records) const {
+  bool WrittenByPrimary(const Slice& records) const {
     return FoldedOf(records) > (WrittenInPlace(records) ? folded() : committed());
   }
 

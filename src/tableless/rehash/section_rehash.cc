@@ -183,9 +183,9 @@ Status SectionRehash::Build(OldPages* old, uint64_t page, std::string* out) {
   return s;
 }
 
-// Nothing is written of a record whose newest entry in the run says the same. A page may have been read with two
-// records of a key, where a flush and the writing in place of its pages came between reads: then it is made again, and
-// the entry that came last counts. What a filter made of a record may be something else the next time.
+// No entry is written for a record if the newest entry in the run is the same. If a flush and the writes in place of
+// its pages come between two reads, a page may have two records of a key: then it is rebuilt, and the last entry
+// counts. A compaction filter may change a record differently the next time.
 Status SectionRehash::Spill(const PageRecord& record, const std::vector<Spilled>& before, Rest* rest) {
   Spilled& spilled = rest->spilled.emplace_back();
   spilled = {record.user_key.ToString(), record.sequence, EncodedSize(record), record.unfolded};
@@ -259,11 +259,11 @@ Status SectionRehash::Conclude(const std::atomic<bool>* cancel, VersionEdit* edi
     for (const Spilled& spilled : rest.spilled) meta.overflow_bytes += spilled.bytes;
   }
   records_out_ = meta.records;
-  return TellKeys(now->state()->committed(), keys);
+  return DeleteKeys(now->state()->committed(), keys);
 }
 
-// Deletions of what the filter took. What a failed flush has in pages beyond `committed` it brings once more.
-Status SectionRehash::TellKeys(SequenceNumber committed, std::shared_ptr<MemTable>* keys) const {
+// Deletions of the records that the filter dropped. If a flush failed, its records beyond `committed` come again.
+Status SectionRehash::DeleteKeys(SequenceNumber committed, std::shared_ptr<MemTable>* keys) const {
   keys->reset();
   if (!store_->options().pages.key_store) return Status::OK();
   for (const auto& [page, rest] : rest_) {

@@ -59,7 +59,7 @@ class SectionRehash {
     uint64_t bytes = 0;  // as the section counts them
     bool unfolded = false;
   };
-  // Results of a page besides its image.
+  // Results of a page other than its image.
   struct Rest {
     std::vector<Spilled> spilled;
     SectionCounts change;           // by the filter
@@ -79,7 +79,7 @@ class SectionRehash {
   Status AddEntry(const OverflowEntry& entry);
   void Note(const OldPages& read, const std::vector<uint64_t>& dirty);
   uint64_t LastHash(uint64_t page) const;
-  Status TellKeys(SequenceNumber committed, std::shared_ptr<MemTable>* keys) const;
+  Status DeleteKeys(SequenceNumber committed, std::shared_ptr<MemTable>* keys) const;
 
   TablelessStore* const store_;
   const StoreContext* const context_;

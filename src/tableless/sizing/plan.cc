@@ -46,7 +46,7 @@ Status CheckSizes(const TablelessWorkload& w) {
   const bool normal = w.value_sigma != 0;
   if (!w.sample.empty()) {
     if (w.key_size > 0 || w.value_size > 0 || uniform || normal) {
-      return Bad("sample: it already tells the sizes of keys and values");
+      return Bad("sample: it already gives the sizes of keys and values");
     }
     uint64_t count = 0;
     for (const TablelessWorkload::Sizes& sizes : w.sample) {
@@ -135,7 +135,7 @@ double MeanKey(const TablelessWorkload& w) {
   return bytes / count;
 }
 
-// Pairs that a page can hold, and those that go to the overflow store whatever the number of pages.
+// Pairs that a page can hold, and those that are in the overflow store with any number of pages.
 struct Held {
   uint64_t pairs = 0;
   double share = 0;  // of all

@@ -89,7 +89,7 @@ TEST(PlanTablelessTest, WithoutKeyStore) {
   EXPECT_NEAR(with.logical_bytes - without.logical_bytes, 21e9, 1);
 }
 
-TEST(PlanTablelessTest, AsTheStoreSizesUnlessTold) {
+TEST(PlanTablelessTest, AsTheStoreSizesByDefault) {
   const TablelessPlan plan = PlanOf(TenToAPage());
   EXPECT_EQ(plan.pages, 200'000'000u);  // half full, which is few enough to spill little
   EXPECT_LT(plan.pages_before_growth, 150'000'000u);
