@@ -134,7 +134,7 @@ void AddMemoryFlags(CLI::App* app, Flags* flags) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 20))
       ->capture_default_str();
   app->add_option("--data-cache-kb", flags->data_cache_kb,
-                 "block cache for data alone, in place of --cache-mb; index and filters beside it")
+                 "block cache for data alone, in place of --cache-mb; without index and filters")
       ->check(CLI::Range(uint64_t{64}, uint64_t{1} << 30));
   app->add_flag("--index-in-cache", flags->index_in_cache,
                "index and filters live in the block cache of --cache-mb and can be evicted");
@@ -229,7 +229,7 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   app.add_option("--writes-per-second", flags->writes_per_second,
-                 "rate of the writer in readwhilewriting; 0: as fast as it goes");
+                 "rate of the writer in readwhilewriting; 0: as fast as possible");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

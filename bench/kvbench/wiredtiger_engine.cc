@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // WiredTiger as an engine under test: a B-tree with leaf pages of 4 KiB, without page compression, as the
 // KallaxDB paper sets it up. Memory is what the flags give the other engines: blocks and memtables (three at
-// most) together are its one cache, of which it may hold two memtables' worth dirty, and internal pages, its
-// index, are beside it where the others' index is.
+// most) together are its one cache, and it may hold two memtables' worth of it dirty. Internal pages, its
+// index, are in addition to it where the others' index is.
 // A checkpoint every minute bounds the log. Without --sync a commit hands its log record to the kernel, as
 // the others do.
 //
@@ -87,7 +87,7 @@ class WiredTigerEngine final : public Engine {
 
   WT_CONNECTION* connection_ = nullptr;
   uint64_t cache_bytes_ = 0;   // of leaf pages, clean and dirty
-  bool index_beside_ = false;  // internal pages are in addition to them
+  bool separate_index_ = false;  // internal pages are in addition to them
   std::mutex mutex_;           // guards what follows
   uint64_t capacity_ = 0;      // as WiredTiger has it now
   WT_SESSION* session_ = nullptr;
@@ -106,8 +106,8 @@ Status WiredTigerEngine::Open(const Flags& flags, bool create) {
     config += ",log=(enabled=true)";
   } else {
     config += fmt::format(",log=(enabled=true,file_max={}MB)", std::min(flags.memtable_mb, kMostLogFileMb));
-    index_beside_ = flags.data_cache_kb > 0;
-    cache_bytes_ = (index_beside_ ? flags.data_cache_kb << 10 : flags.cache_mb << 20) +
+    separate_index_ = flags.data_cache_kb > 0;
+    cache_bytes_ = (separate_index_ ? flags.data_cache_kb << 10 : flags.cache_mb << 20) +
                    kMemtables * (flags.memtable_mb << 20);
     capacity_ = std::max(kLeastCache, cache_bytes_);
     config += fmt::format(",cache_size={}", capacity_);
@@ -187,7 +187,7 @@ int64_t WiredTigerEngine::Statistic(int key) {
 }
 
 void WiredTigerEngine::BalanceMemory() {
-  if (!index_beside_) return;
+  if (!separate_index_) return;
   const auto index = static_cast<uint64_t>(std::max<int64_t>(0, IndexMemoryBytes()));
   const uint64_t wanted = std::max(kLeastCache, cache_bytes_ + index);
   std::lock_guard lock(mutex_);

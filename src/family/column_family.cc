@@ -69,7 +69,7 @@ void ColumnFamily::StartMemTable() {
 }
 
 void ColumnFamily::ChargeMemTable() {
-  // What an empty one has flushing would not give back.
+  // A flush of an empty memtable would not free its memory.
   if (write_buffers_ == nullptr || mem->empty()) return;
   const size_t now = mem->MemoryAllocatedBytes();
   if (now > charge_->bytes) {
@@ -118,7 +118,7 @@ void ColumnFamily::CheckInvariants() const {
   if constexpr (!kChecked) return;
   COMPASSDB_INVARIANT(mem != nullptr && !mem->immutable(), "the active memtable takes writes");
   COMPASSDB_INVARIANT(sealed_count - flushed_count == immutables.size(), "what was sealed waits or is in the store");
-  COMPASSDB_INVARIANT(announced_count <= flushed_count, "listeners are told of what is in the store");
+  COMPASSDB_INVARIANT(announced_count <= flushed_count, "listeners are notified of what is in the store");
   COMPASSDB_INVARIANT(flush_running == (!immutables.empty() && immutables.front().flushing),
                       "a flush takes the oldest memtable");
   bool flushing = true;
@@ -218,7 +218,7 @@ std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush(bool all) {
     immutables[i].flushing = true;
     picked.push_back(immutables[i].mem);
   }
-  // The rest goes with the next one.
+  // The next flush takes the rest.
   if (n == immutables.size()) flush_requested = false;
   flush_running = !picked.empty();
   CheckInvariants();

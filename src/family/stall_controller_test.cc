@@ -99,7 +99,7 @@ TEST(Stall, BucketHoldsTheRateOverTime) {
   }
 }
 
-TEST(Stall, WhoDoesNotWaitKeepsTheRateToo) {
+TEST(Stall, AWriterThatDoesNotWaitKeepsTheRateToo) {
   constexpr uint64_t kRate = 1 << 20;
   for (const uint64_t n : {10, 1000, 3000}) {
     DelayBucket bucket;

@@ -86,8 +86,8 @@ class LsmStore::Salvager {
     return Status::OK();
   }
 
-  // With a record that is lost an older one of its key may show. Its group goes on to know of the newer, and by that
-  // the next collection would drop its value.
+  // If a record is lost, an older one of its key may become visible. Its group still has the notice of the newer
+  // record, so the next collection would drop the older one's value.
   Status FindSupersededValues() {
     for (const ValueVersion::Group& g : good_->Groups()) {
       if (Status s = FindSuperseded(g.group, good_->RunsOf(g.group), &superseded_); !s.ok()) return s;
@@ -157,7 +157,7 @@ class LsmStore::Salvager {
       std::optional<TphMeta> meta;
       if (Status s = writer.Rewrite(found.added->level, old, &meta, report_); !s.ok()) return s;
       edit->deleted.push_back({found.added->level, old.tph_id});
-      Log("table " + std::to_string(old.tph_id) + (meta ? " is written anew: " : " is lost: ") +
+      Log("table " + std::to_string(old.tph_id) + (meta ? " is rewritten: " : " is lost: ") +
           std::to_string(meta ? meta->NumRecords() : 0) + " of " + std::to_string(old.NumRecords()) + " records");
       ++(meta ? report_->rewritten_tables : report_->lost_tables);
       if (meta) edit->added.push_back({found.added->level, std::move(*meta)});

@@ -82,7 +82,7 @@ Ownership::Answer Ownership::Ask(const std::string& dir, Owner* owner, Status* e
 Status Ownership::Refuse(const std::string& dir, const char* option, const Owner& owner) const {
   return Status::InvalidArgument(
       std::string(option) + " " + dir + " holds the files of the database in " + owner.directory + " (id " + owner.db_id +
-          "), not of the one in " + db_dir_ + " as it is here",
+          "), not of the one in " + db_dir_ + ", where it was found",
       "a copy, or an older state, of a database needs directories of its own: give others in the options (compassdb: "
       "--wal-dir), or move the files in " + dir + " away; if they are of this very state, delete " + OwnerFileName(dir));
 }
@@ -165,7 +165,7 @@ Status Ownership::CheckMounted(const std::string& dir, const char* option) const
   bool recorded = !places_.wal_dir.empty() && IsSame(places_.wal_dir, dir);
   for (const TablePlace& place : places_.tables) recorded = recorded || IsSame(place.dir, dir);
   Owner owner;
-  // OWNER is there before PLACES names its directory.
+  // OWNER is written before PLACES names its directory.
   if (!recorded || !IsOutside(dir) || !IsMissing(ReadOwner(fs_, dir, &owner)) || HoldsFiles(dir)) return Status::OK();
   return Status::InvalidArgument(std::string(option) + " " + dir + ", recorded as a directory of the database in " + db_dir_ +
                                      ", is " + (fs_->FileExists(dir).ok() ? "empty" : "not there"),

@@ -27,7 +27,7 @@ Status ReadUnfinished(FileSystem* fs, const std::string& dir, std::string* what)
   while (!what->empty() && what->back() == '\n') what->pop_back();
   // Without the key of a sealed file, say.
   const bool text = std::all_of(what->begin(), what->end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
-  if (what->empty() || !text) *what = "work of which the name cannot be read";
+  if (what->empty() || !text) *what = "work whose name cannot be read";
   return s;
 }
 

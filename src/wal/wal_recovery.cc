@@ -146,7 +146,7 @@ class Recovery {
           if (!Is(Mode::kSkipAnyCorruptedRecords) || read == LogRead::kTornTail) {
             return Damaged(*reader, number, damage);
           }
-          read = LogRead::kRecord;  // go on with the next one
+          read = LogRead::kRecord;  // continue with the next one
           break;
         case LogRead::kError:
           return reader->status();
@@ -196,7 +196,7 @@ class Recovery {
     const WalHeader& header = reader.header();
     const std::string what = "follows " + std::to_string(header.predecessor_bytes) +
                              " bytes of log " + std::to_string(header.predecessor) +
-                             ", of which only " + std::to_string(end) + " can be read";
+                             ", but only " + std::to_string(end) + " can be read";
     report_->problems.push_back(Place(reader) + ": " + what);
     if (Is(Mode::kSkipAnyCorruptedRecords)) return Status::OK();
     if (!StopsAtHoles()) return Status::Corruption(Place(reader), what);
@@ -223,8 +223,8 @@ class Recovery {
         end < header.predecessor_bytes) {
       return Shorter(reader, end);
     }
-    // A log that failed is followed as far as it was synced, which may be nothing. That the one before it was whole
-    // nobody says then.
+    // A log that failed is followed as far as it was synced, which may be nothing. Then nothing shows that the one
+    // before it was whole.
     if (follows_empty && damaged_) return StopBehind(previous_number_, previous_end_, damage_);
     damaged_ = false;  // nothing that was ever followed is missing
     return Status::OK();

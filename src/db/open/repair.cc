@@ -531,7 +531,7 @@ Status Repairer::CheckTables() {
   report_->lost_values = found.lost_values;
   report_->lost_pages = found.lost_pages;
   Log("tables: " + std::to_string(found.tables) + " are whole, " + std::to_string(found.rewritten_tables) +
-      " written anew, " + std::to_string(found.lost_tables) + " lost; lost of them: " +
+      " rewritten, " + std::to_string(found.lost_tables) + " lost; lost of them: " +
       std::to_string(found.lost_records) + " records, " + std::to_string(found.lost_range_deletions) +
       " range deletions, " + std::to_string(found.lost_bytes) + " bytes of data blocks; " +
       std::to_string(found.lost_values) + " separated values, " + std::to_string(found.lost_pages) + " pages");

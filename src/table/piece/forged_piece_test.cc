@@ -28,7 +28,7 @@ TEST_F(ForgedPieceTest, WhatWasOnlyTakenApartVerifies) {
 }
 
 // A later release's footer has other fields under the checksum that all versions have: it is not damage.
-TEST_F(ForgedPieceTest, AFooterOfALaterVersionIsToldFromDamage) {
+TEST_F(ForgedPieceTest, AFooterOfALaterVersionIsNotDamage) {
   Build(NumberedRecords(100));
   const std::string good = ReadFile(last_number_);
   const uint64_t end = meta_.extent.offset + meta_.extent.length;
@@ -89,7 +89,7 @@ TEST_F(ForgedPieceTest, TheLargestKeyMustBeTheLastRecords) {
   ExpectCorruption(Verify(), "largest key is not the last record's");
 }
 
-TEST_F(ForgedPieceTest, SeparatorsMustKnowWhereAKeyGoesOn) {
+TEST_F(ForgedPieceTest, SeparatorsMustKnowWhereAKeyContinues) {
   Build(NumberedRecords(100));
   const TestRecord last = BlockRecords(meta_, 0).back();
   auto records = BlockRecords(meta_, 1);
@@ -222,7 +222,7 @@ TEST_F(ForgedPieceTest, AMalformedFilterIsRefused) {
   PieceParts parts = TakeApart(meta_);
   parts.section(PieceSection::kFilter) = "\xff";
   PutTogether(parts, &meta_);
-  EXPECT_OK(TryOpenPiece(meta_));  // nobody asks it
+  EXPECT_OK(TryOpenPiece(meta_));  // nothing reads it
   options_.filters = true;
   ExpectCorruption(TryOpenPiece(meta_), "the filter is malformed");
 }
@@ -284,9 +284,9 @@ TEST(PieceSections, PropertiesAreTagsWithValues) {
   EXPECT_EQ(error("\xff"), "Corruption: piece: properties are malformed");                 // no tag
   EXPECT_EQ(error(std::string("\1\5abc", 5)), "Corruption: piece: properties are malformed");  // no value
   EXPECT_EQ(error(std::string("\2\1\xff", 3)), "Corruption: piece: properties: a number is malformed");
-  EXPECT_EQ(error(std::string("\77\1x\1\2me", 7)), "OK");  // a tag that nobody knows yet
+  EXPECT_EQ(error(std::string("\77\1x\1\2me", 7)), "OK");  // an unknown tag
   EXPECT_EQ(name, "me");
-  // What was collected by nobody is nobody's.
+  // Properties without a collector have no owner.
   EXPECT_EQ(error(std::string("\13\1a\14\1b", 6)), "OK");
   EXPECT_EQ(meta.collected, nullptr);
 }
@@ -449,10 +449,10 @@ TEST_P(ForgedHashedPieceTest, AFilterThatLacksAKeyIsFoundByVerify) {
   ExpectCorruption(Verify(), "is not in the filter");
 }
 
-TEST_P(ForgedHashedPieceTest, TheReverseIndexMustTellKeysApart) {
+TEST_P(ForgedHashedPieceTest, TheReverseIndexMustSeparateKeys) {
   Build(NumberedRecords(100));
   EditPage(meta_, 0, [](PageParts* page) { ++page->differences[50]; });
-  ExpectCorruption(Verify(), "the reverse index is wrong about what tells key 'key00000100' from the one before");
+  ExpectCorruption(Verify(), "the reverse index is wrong about what separates key 'key00000100' from the one before");
 }
 
 TEST_P(ForgedHashedPieceTest, TheReverseIndexMustReachEveryKeyOnce) {

@@ -112,7 +112,7 @@ class HashedVerifier {
       if (!piece_.FilterHolds(key)) return Wrong("key " + EscapeKey(key) + " is not in the filter");
       // What seeks rely on.
       if (iter.has_differences() && iter.difference() != (keys == 0 ? 0 : FirstDifference(last, key))) {
-        return Wrong("the reverse index is wrong about what tells key " + EscapeKey(key) + " from the one before");
+        return Wrong("the reverse index is wrong about what separates key " + EscapeKey(key) + " from the one before");
       }
       last.assign(key.data(), key.size());
       ++keys;
