@@ -76,7 +76,7 @@ TEST_F(CacheTableTest, ForEachVisitsEveryHomeOnce) {
   for (const auto& [entry, times] : seen) EXPECT_EQ(times, 1);
 }
 
-TEST_F(CacheTableTest, OtherKeysOfTheSameHashAreTold) {
+TEST_F(CacheTableTest, OtherKeysOfTheSameHashAreDistinguished) {
   CacheEntry* const a = CacheEntry::New("a", 7);
   CacheEntry* const b = CacheEntry::New("b", 7);
   table_.Insert(a);
@@ -92,7 +92,7 @@ TEST_F(CacheTableTest, OtherKeysOfTheSameHashAreTold) {
 }
 
 // One writer; what the readers find without a lock is what they asked for.
-TEST_F(CacheTableTest, ReadersBesideAWriter) {
+TEST_F(CacheTableTest, ReadersConcurrentWithAWriter) {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> found{0}, wrong{0};
   std::vector<std::thread> readers;

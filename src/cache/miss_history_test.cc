@@ -37,7 +37,7 @@ TEST(MissHistoryTest, ForgetsAsTheCacheWould) {
   EXPECT_EQ(known, 0);
 }
 
-TEST(MissHistoryTest, ResizesBesideReaders) {
+TEST(MissHistoryTest, ResizesConcurrentWithReaders) {
   MissHistory history;
   history.Resize(1 << 16);
   std::vector<std::thread> threads;

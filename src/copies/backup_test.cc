@@ -340,7 +340,7 @@ TEST_F(BackupTest, DamageIsFound) {
   EXPECT_SAME(Restored(3), Scan());
 }
 
-// Whatever is damaged of it: a part that could be read is not all that it names.
+// With any damage: a part that could be read is not all that it names.
 TEST_F(BackupTest, ADamagedDescriptionKeepsWhatItMayName) {
   Fill(0, 500, std::string(100, 'a'));
   ASSERT_EQ(Backup(true), 1u);
@@ -479,7 +479,7 @@ TEST_F(BackupTest, SeveralThreadsAndLimits) {
 }
 
 // It need not be thread safe.
-TEST_F(BackupTest, ProgressIsToldByOneThreadAtATime) {
+TEST_F(BackupTest, ProgressIsReportedByOneThreadAtATime) {
   Fill(0, 3000, std::string(100, 'a'));
   backup_options_.max_background_operations = 4;
   backup_options_.callback_trigger_interval_size = 1000;
@@ -528,7 +528,7 @@ TEST_F(BackupTest, ReadOnlyZeroBackupsToOpenAreAll) {
   EXPECT_EQ(infos.size(), 2u);
 }
 
-TEST_F(BackupTest, FilesOfOthersBesideDescriptionsStay) {
+TEST_F(BackupTest, OtherFilesNextToDescriptionsStay) {
   Backup();
   for (const char* name : {"/backups/meta/notes", "/backups/meta/x.tmp", "/backups/meta/7.tmp"}) {
     std::unique_ptr<WritableFile> file;

@@ -189,7 +189,7 @@ TEST_F(IngestTest, SnapshotsDoNotSeeIt) {
 }
 
 // Nor one that is taken while the records are copied, or their commit is written.
-TEST_F(IngestTest, SnapshotsTakenMeanwhileDoNotChange) {
+TEST_F(IngestTest, SnapshotsTakenDuringItDoNotChange) {
   const auto is_copied = [](FaultOp op, const std::string& path) {
     FileType type;
     uint64_t number = 0;
@@ -356,7 +356,7 @@ TEST_F(IngestTest, BehindAllThatIsThere) {
   WriteFile("/i.sst", 305, 20, "i");
   EXPECT_TRUE(db_->IngestExternalFile({"/h.sst", "/i.sst"}, behind).IsNotSupported());
   ASSERT_TRUE(Ingest("/h.sst", behind).ok());
-  // One in front: it counts, and lies above the last level.
+  // One in front: it counts, and is above the last level.
   WriteFile("/front.sst", 0, 10, "front");
   ASSERT_TRUE(Ingest("/front.sst").ok());
   for (int i = 0; i < 10; ++i) EXPECT_EQ(Get(Key(i)), "front");
@@ -445,7 +445,7 @@ TEST_F(IngestTest, ACommitInDoubtRefusesWritesAndKeepsItsSequence) {
   }
 }
 
-TEST_F(IngestTest, BesideWritersAndCompactions) {
+TEST_F(IngestTest, ConcurrentWithWritersAndCompactions) {
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     for (int i = 0; !stop; ++i) {
@@ -564,7 +564,7 @@ TEST_F(IngestTest, ExportOfAReaderHasWhatIsLogged) {
   }
 }
 
-// Nobody flushes it any more.
+// No flush takes it any more.
 TEST_F(IngestTest, NoExportOfADroppedFamily) {
   rocksdb::ColumnFamilyHandle* handle = nullptr;
   ASSERT_TRUE(db_->CreateColumnFamily(options_, "dropped", &handle).ok());

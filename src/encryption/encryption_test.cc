@@ -219,11 +219,11 @@ TEST_F(EncryptionTest, FilesThatLostTheirEndEndEarlier) {
     Store(stored.substr(0, n));
     ASSERT_TRUE(Random(0, 100, &read).ok()) << n;
     EXPECT_EQ(read, n < whole ? "" : "first") << n;
-    // From front to back a part of a segment is told, as a part of a record is.
+    // A sequential read reports a part of a segment, like a part of a record.
     const bool clean = n <= kSealFileHeaderBytes || n == whole;
     EXPECT_EQ(Sequential(&read).ok(), clean) << n;
   }
-  // What a crash leaves: the size is there, the data is not.
+  // What a crash leaves: the size without the data.
   Store(stored.substr(0, stored.size() - 4) + std::string(4, '\0'));
   EXPECT_TRUE(Random(0, 11, &read).IsCorruption());
   Store(stored + std::string(5000, '\0'));
@@ -231,7 +231,7 @@ TEST_F(EncryptionTest, FilesThatLostTheirEndEndEarlier) {
   EXPECT_EQ(read, "firstsecond");
 }
 
-// Files are made ahead and begun later: who opened one in between reads on under the one header.
+// Files are created in advance and begun later: a reader that opened one in between continues with its header.
 TEST_F(EncryptionTest, AFileThatIsMadeAndBegunLaterHasOneHeader) {
   Write({});
   EXPECT_EQ(Stored(), "");
@@ -259,8 +259,8 @@ TEST_F(EncryptionTest, AFileThatIsMadeAndBegunLaterHasOneHeader) {
   EXPECT_EQ(Stored().substr(0, kSealFileHeaderBytes), header);
 }
 
-// Of a segment that is being written, who reads around damage finds nothing, not the end of it.
-TEST_F(EncryptionTest, ATailThatIsCompletedMeanwhileStaysATail) {
+// A reader that skips damage finds nothing of a segment that is being written, not even its end.
+TEST_F(EncryptionTest, ATailThatIsCompletedDuringTheReadStaysATail) {
   Write({"first", "second"});
   const std::string stored = Stored();
   Store(stored.substr(0, stored.size() - 3));
@@ -283,7 +283,7 @@ TEST_F(EncryptionTest, ATailThatIsCompletedMeanwhileStaysATail) {
   EXPECT_EQ(read, "firstsecond");
 }
 
-// Whoever has no key can write headers of segments, behind damage. It must not take the square of the file's size to try
+// An attacker without the key can write headers of segments, behind damage. It must not take the square of the file's size to try
 // them all: of 50,000 these would be hours.
 TEST_F(EncryptionTest, ForgedHeadersAreNotTriedForEver) {
   Write({"first", "second"});
@@ -633,7 +633,7 @@ TEST_F(EncryptionTest, ProvidersMayDecryptPrefixesInPlace) {
   EXPECT_EQ(read, "text");
 }
 
-// As where a provider was asked for by a name that nobody knows.
+// Like a provider with an unknown name.
 TEST_F(EncryptionTest, WithoutAProviderNothingIsWritten) {
   ASSERT_TRUE(rocksdb::EncryptionProvider::CreateFromString(rocksdb::ConfigOptions(), "ROT14", &provider_).ok());
   env_.reset(rocksdb::NewEncryptedEnv(base_.get(), nullptr));

@@ -156,7 +156,7 @@ TEST_P(MultiReadTest, BatchesMoveBetweenThreads) {
   }
 }
 
-TEST_P(MultiReadTest, ThreadsReadBesideEachOther) {
+TEST_P(MultiReadTest, ThreadsReadConcurrently) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {
@@ -193,7 +193,7 @@ TEST_P(MultiReadTest, ReadAheadServesWindows) {
   }
   EXPECT_TRUE(got == data_[2]);
   EXPECT_FALSE(ahead.Covers(0, 1));
-  // An error is told once; then the bytes may be asked for again.
+  // An error is reported once; then the bytes may be read again.
   faults_->FailNth(FaultOp::kRead, 1, "f2", Status::IOError("injected"));
   ahead.Start(files_[2].get(), 50, 80);
   Slice bytes;

@@ -290,7 +290,7 @@ TEST_F(PageFileCutTest, IgnoredSyncIsTheCanary) {
   EXPECT_EQ(AfterCut(1, CutMode::kDropUnsynced), kOld);
 }
 
-TEST_F(PageFileCutTest, ThePowerGoesInTheMiddleOfABatch) {
+TEST_F(PageFileCutTest, ThePowerFailsInTheMiddleOfABatch) {
   auto file = Create(4);
   int writes = 0;
   fs_.SetHook([&](FaultOp op, const std::string&) {
@@ -309,7 +309,7 @@ TEST_F(PageFileCutTest, ThePowerGoesInTheMiddleOfABatch) {
   EXPECT_EQ(Contents(), kNew + kNew + kOld + kOld);
 }
 
-// A disk that writes blocks whole: each is old or new, whatever the requests were.
+// A disk that writes blocks whole: each is old or new, for any requests.
 TEST_F(PageFileCutTest, AtomicWritesTearBetweenBlocksOnly) {
   fs_.memory()->SetAtomicWrites(2 * kPage);
   std::set<std::string> outcomes;

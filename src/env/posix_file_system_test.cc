@@ -301,7 +301,7 @@ TEST_P(FileSystemTest, PunchedPagesReadAsZerosAndSizeStays) {
             std::string(4096, 'x') + std::string(4096, '\0') + std::string(4096, 'x'));
 }
 
-TEST_P(FileSystemTest, SecondLockIsRefusedUntilTheFirstGoes) {
+TEST_P(FileSystemTest, SecondLockIsRefusedUntilTheFirstIsReleased) {
   std::unique_ptr<FileLock> first, second;
   ASSERT_TRUE(fs_->LockFile(Path("LOCK"), &first).ok());
   Status s = fs_->LockFile(Path("LOCK"), &second);

@@ -166,7 +166,7 @@ TEST(Filter, NoKeysMatchNothingUnknownBytesMatchAll) {
   EXPECT_TRUE(NewFilterReader(later)->MayMatch("something else"));
 }
 
-// Whatever the bytes: lookups stay in bounds.
+// For any bytes, lookups stay in bounds.
 TEST(Filter, DamagedAndCutBytesAreSafe) {
   for (const bool ribbon : {false, true}) {
     const std::string filter = Build(ribbon, 10, 700);
@@ -260,7 +260,7 @@ TEST(TableFilter, RepeatedPrefixesAndKeysAreTakenOnce) {
   EXPECT_EQ(size(options, 1), size(options, 5));
 }
 
-TEST(TableFilter, MalformedSectionsAreTold) {
+TEST(TableFilter, MalformedSectionsAreReported) {
   std::unique_ptr<const TableFilter> filter;
   EXPECT_FALSE(TableFilter::Parse("", &filter));
   EXPECT_FALSE(TableFilter::Parse(std::string("\x04\0", 2), &filter));     // an unknown flag

@@ -272,7 +272,7 @@ TEST(RangeTombstone, JoinMakesOneOfCopiesAndParts) {
   EXPECT_TRUE(all.empty());
 }
 
-TEST(RangeTombstone, WhatNewerOnesHideGoesButForSnapshots) {
+TEST(RangeTombstone, WhatNewerOnesHideIsDroppedUnlessASnapshotNeedsIt) {
   const Comparator* const cmp = rocksdb::BytewiseComparator();
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

@@ -165,11 +165,11 @@ TEST_F(RulesTest, Rule4TombstoneStaysWhileAnOlderPieceHoldsTheKey) {
   StoreHarness h(OneTable());
   Base(&h, 300);
   h.Delete(Key(3));
-  h.Delete("k99999");  // nobody holds it: it may go at once
+  h.Delete("k99999");  // no table has it: it may be dropped at once
   Down(&h);
   EXPECT_EQ(Deletions(&h), 1u);
   EXPECT_EQ(h.Get(Key(3)), std::nullopt);
-  ASSERT_TRUE(h.Manual(1, 1));  // the whole table: now it goes
+  ASSERT_TRUE(h.Manual(1, 1));  // the whole table: now it is dropped
   EXPECT_EQ(Deletions(&h), 0u);
   EXPECT_EQ(h.Get(Key(3)), std::nullopt);
 }
@@ -227,8 +227,8 @@ TEST_F(RulesTest, Rule4RangeTombstoneStaysWhileItCoversPiecesThatStay) {
   h.CheckAll("rule 4");
 }
 
-// A piece whose keys are all overwritten goes; one that holds range tombstones is not empty.
-// Where a log is cut off again and again, each range deletion lies upon all before it.
+// A piece whose keys are all overwritten is dropped; one with range tombstones is not empty.
+// Where a log is cut off again and again, each range deletion covers all before it.
 TEST_F(RulesTest, Rule4RangeTombstonesThatNewerOnesHideGo) {
   StoreHarness h;
   for (int i = 0; i < 300; ++i) h.Put(Key(i), "deep");
@@ -328,7 +328,7 @@ TEST_F(RulesTest, Rule5TablesOfARunningJobAreLeftAlone) {
   ASSERT_NE(first, nullptr);
   for (int i = 0; i < 100; ++i) h.Put(Key(i), "newest");
   h.Flush();
-  // The newer run may not go down before the older ones are there.
+  // The newer run may not move down before the older ones.
   EXPECT_EQ(h.store()->PickCompaction(), nullptr);
   bool conflict = false;
   ManualCompaction m;
@@ -507,7 +507,7 @@ TEST_F(RulesTest, Rule6CopiesOfRangeTombstonesDoNotMultiply) {
   h.Verify();
 }
 
-// One partition goes down with its records, another stays above with its copy of an older tombstone; then
+// One partition moves down with its records, another stays above with its copy of an older tombstone; then
 // the levels are cut by keys. Records below must not get sequence 0, or the tombstone would cover them.
 TEST_F(RulesTest, Rule6ATombstoneLeftAboveMayBeOlder) {
   StoreOptions o = StoreHarness::SmallOptions();
@@ -532,7 +532,7 @@ TEST_F(RulesTest, Rule6ATombstoneLeftAboveMayBeOlder) {
   ASSERT_FALSE(h.Tables()[2].empty());
   ASSERT_FALSE(h.Tables()[3].empty());
   h.ReleaseSnapshot(before);
-  ASSERT_TRUE(h.Manual(3, 3));  // its own copy of the tombstone goes
+  ASSERT_TRUE(h.Manual(3, 3));  // its own copy of the tombstone is dropped
   ASSERT_TRUE(h.Manual(3, 3));
   h.CheckAll("after the rewrite");
   h.Verify();
@@ -568,7 +568,7 @@ TEST_F(RulesTest, Rule8JobOutputSurvivesAPowerCutBeforeItIsCommitted) {
   JobReport report;
   h.fs()->ResetCounts();
   ASSERT_TRUE(task->Run({}, nullptr, &edit, &report).ok());
-  EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);  // one data barrier whatever the outputs
+  EXPECT_EQ(h.fs()->Count(FaultOp::kSync), 1u);  // one data barrier for all outputs
   std::vector<std::string> before, after;
   ASSERT_TRUE(h.fs()->GetChildren("/db", &before).ok());
   ASSERT_TRUE(h.Free().ok());  // not committed: nothing may go
@@ -738,7 +738,7 @@ TEST_F(LedgerTest, Rule9WhatCannotBePunchedEnds) {
   EXPECT_EQ(ledger_.Sparse().size(), 1u);
 }
 
-TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsTold) {
+TEST_F(LedgerTest, Rule9WhatCannotBePunchedIsReported) {
   // Runs that are too small for it.
   ledger_.Release({1, 0, 1 << 16});
   ASSERT_EQ(ledger_.Sparse().size(), 1u);
@@ -776,7 +776,7 @@ TEST_F(LedgerTest, Rule9NotInAFileWithAChecksum) {
   ASSERT_EQ(ledger_.Checksums().size(), 1u);
   EXPECT_EQ(ledger_.Checksums()[0].checksum, "sum");
   EXPECT_EQ(ledger_.ChecksumOf(1)->function, "function");
-  // It goes with the file.
+  // It is deleted with the file.
   for (uint64_t i = 8; i < 16; ++i) ledger_.Release({1, i << 16, 1 << 16});
   EXPECT_TRUE(ledger_.Checksums().empty());
   ASSERT_TRUE(Free().ok());
@@ -897,7 +897,7 @@ TEST_F(RulesTest, Rule10SmallDeltasWaitUntilTheyAreWorthADirectory) {
   EXPECT_FALSE(PickCompaction(input, Config()).empty());  // the level is far too large now
 }
 
-// Or CompactRange would not end while somebody writes.
+// Or CompactRange would not end while there are writes.
 TEST_F(RulesTest, ManualJobsOfLevel0AreNotForLaterFlushes) {
   const TphMeta old = Table("a", "m", 1000, 10), later = Table("a", "m", 1000, 10);
   PickerInput input;
@@ -906,7 +906,7 @@ TEST_F(RulesTest, ManualJobsOfLevel0AreNotForLaterFlushes) {
   range.output_level = 1;
   range.created_before = later.tph_id;
   bool conflict = false;
-  // A later run goes along with an older one...
+  // A later run moves together with an older one...
   EXPECT_EQ(PickManual(input, Config(), range, &conflict).inputs, (std::vector<size_t>{0, 1}));
   input.levels[0].pop_back();
   EXPECT_TRUE(PickManual(input, Config(), range, &conflict).empty());  // but not alone

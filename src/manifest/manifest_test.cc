@@ -255,7 +255,7 @@ TEST(VersionEditTest, FlippedBitsNeverCrash) {
     Status s = e.DecodeFrom(damaged);
     if (s.ok()) {
       std::string again;
-      e.EncodeTo(&again);  // whatever it is, it is a whole edit
+      e.EncodeTo(&again);  // any result is a whole edit
       EXPECT_FALSE(again.empty());
     }
   }
@@ -392,7 +392,7 @@ TEST_F(ManifestTest, ATornCommitIsNotMissedByTheMirror) {
   }
 }
 
-// Whoever reads beside the one that writes may come to the end of the manifest, and then find a newer record in the
+// A reader next to a writer may come to the end of the manifest, and then find a newer record in the
 // mirror.
 TEST_F(ManifestTest, ACommitWhileTheManifestIsReadIsNoDamage) {
   FaultInjectionFileSystem fs;
@@ -416,8 +416,8 @@ TEST_F(ManifestTest, ACommitWhileTheManifestIsReadIsNoDamage) {
   }
 }
 
-// Whatever happens to one of the two, the other one has it.
-TEST_F(ManifestTest, TheMirrorStandsIn) {
+// If one of the two is damaged or lost, the other one has everything.
+TEST_F(ManifestTest, TheMirrorIsUsedInstead) {
   const std::vector<uint64_t> all = {100, 101, 102, 103};
   const std::string mirror = MirrorFileName("/db", 5);
   std::string data, same;

@@ -128,7 +128,7 @@ TEST_F(TableFileTest, EachCallFailsOnce) {
   }
 }
 
-TEST_F(TableFileTest, TombstonesBesideTheRecords) {
+TEST_F(TableFileTest, TombstonesInAdditionToRecords) {
   for (const auto& [tombstone, smallest, largest] :
        {std::tuple(RangeTombstone{"a", "z", 9}, "a", "z"), std::tuple(RangeTombstone{"key5", "z", 9}, "key100", "z"),
         std::tuple(RangeTombstone{"key11", "key12", 9}, "key100", "key199")}) {

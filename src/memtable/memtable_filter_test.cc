@@ -32,7 +32,7 @@ TEST(MemTableFilterTest, TheSmallestOne) {
   EXPECT_TRUE(filter.MayContain(0xabcdef0123456789));
 }
 
-TEST(MemTableFilterTest, WritersBesideEachOther) {
+TEST(MemTableFilterTest, ConcurrentWriters) {
   MemTableFilter filter(1 << 10);
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < 4; ++t) {

@@ -48,7 +48,7 @@ TEST(MemTable, ReadsSeeWhatTheirSequenceSees) {
   EXPECT_EQ(m->largest_sequence(), 9u);
 }
 
-TEST(MemTable, KnowsWhatWillBeKeptBesideTables) {
+TEST(MemTable, CountsWhatWillBeSeparated) {
   MemTableOptions options;
   options.comparator = BytewiseComparator();
   options.separated_from = 100;
@@ -131,7 +131,7 @@ TEST(MemTable, FillsUp) {
   EXPECT_LE(count, seq);
 }
 
-// Short ones lie in their entries, others apart; range tombstones' ends and operands, too.
+// Short ones are in their entries, others separate; range tombstones' ends and operands, too.
 TEST(MemTable, ValuesOfAllSizes) {
   constexpr int kSizes = 400;
   auto m = NewMemTable(4 << 20);

@@ -44,7 +44,7 @@ TEST_F(TrashTest, Names) {
   EXPECT_FALSE(IsTrashName("CURRENT.trash"));
 }
 
-// At a byte a second the first chunk goes, and then nothing for a long time.
+// At a byte a second the first chunk is deleted, and then nothing for a long time.
 TEST_F(TrashTest, FilesAreCutAndWaitForTheRate) {
   TrashBin bin(1000, [](const std::string&, const Status& s) { EXPECT_TRUE(s.ok()); });
   bin.SetRate(1);
@@ -74,14 +74,14 @@ TEST_F(TrashTest, AFileWithTwoNamesIsNotCut) {
 
 // Without a thread the caller deletes it. With one the rate counts again.
 TEST_F(TrashTest, WithoutAThreadFilesAreDeletedAtOnce) {
-  int told = 0;
-  TrashBin bin(1000, [&](const std::string&, const Status& s) { told += s.ok() ? 1 : 0; });
+  int deleted = 0;
+  TrashBin bin(1000, [&](const std::string&, const Status& s) { deleted += s.ok() ? 1 : 0; });
   bin.SetRate(1);
   Make("/d/a", 5500);
   LimitThreadsForTest(0);
   bin.Add(fs_, "/d/a", 5500);
   LimitThreadsForTest(-1);
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(deleted, 1);
   EXPECT_EQ(bin.bytes(), 0u);
   EXPECT_FALSE(Exists("/d/a"));
   Make("/d/b", 5500);
@@ -89,7 +89,7 @@ TEST_F(TrashTest, WithoutAThreadFilesAreDeletedAtOnce) {
   EXPECT_TRUE(Exists("/d/b"));
 }
 
-TEST_F(TrashTest, WhatCannotBeDeletedIsTold) {
+TEST_F(TrashTest, WhatCannotBeDeletedIsReported) {
   std::atomic<int> failed{0};
   TrashBin bin(0, [&](const std::string&, const Status& s) { failed += s.ok() ? 0 : 1; });
   Make("/d/a", 10);
@@ -118,7 +118,7 @@ TEST_F(TrashTest, TheManagerDecides) {
   EXPECT_EQ(space.GetTotalSize(), 9000u);
   space.SetDeleteRateBytesPerSecond(1);
   EXPECT_EQ(space.GetDeleteRateBytesPerSecond(), 1);
-  // The first goes at once, as nothing was deleted before it; the others wait.
+  // The first is deleted at once, as nothing was deleted before it; the others wait.
   ASSERT_TRUE(space.Delete(fs_, "/d/1").ok());
   Await([&] { return space.GetTotalTrashSize() == 0; });
   for (int i = 2; i <= 4; ++i) ASSERT_TRUE(space.Delete(fs_, "/d/" + std::to_string(i)).ok());

@@ -57,7 +57,7 @@ class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccVa
   OptimisticTransactionDB* transactions_ = nullptr;
 };
 
-TEST_P(OptimisticTest, CommitsWhatNobodyElseTouched) {
+TEST_P(OptimisticTest, CommitsWhatNoOtherWriterChanged) {
   auto txn = Begin();
   std::string value;
   EXPECT_TRUE(txn->GetForUpdate(ReadOptions(), "k", &value).IsNotFound());

@@ -117,7 +117,7 @@ TEST_F(PointLocksTest, ExpiredLocksAreTaken) {
   EXPECT_TRUE(Lock(3, "k").IsTimedOut());
 }
 
-TEST_F(PointLocksTest, AnAttemptWithoutMemoryHoldsNobodyUp) {
+TEST_F(PointLocksTest, AnAttemptWithoutMemoryBlocksNoOther) {
   LockRequest request = Request(1);
   request.expires_micros = 1;
   ASSERT_TRUE(locks_->Lock(request, 0, "k").ok());
@@ -141,7 +141,7 @@ TEST_F(PointLocksTest, AWaiterIsWoken) {
   EXPECT_TRUE(s.ok());
 }
 
-TEST_F(PointLocksTest, AWaiterIsToldThatItsFamilyIsGone) {
+TEST_F(PointLocksTest, AWaiterLearnsThatItsFamilyIsDropped) {
   ASSERT_TRUE(Lock(1, "k").ok());
   Waiter waiter;
   Status s;

@@ -40,7 +40,7 @@ class PreparedResumeTest : public DbTest {
     const Status s = TryOpenTransactions();
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // Begins the disk and the database anew.
+  // Begins with a new disk and database.
   void OpenFresh() {
     CloseDb();
     options_.env = nullptr;
@@ -86,7 +86,7 @@ class PreparedResumeTest : public DbTest {
     for (const Transaction* txn : all) names += txn->GetName() + " ";
     return names;
   }
-  // "committed", "prepared", or whatever else it is.
+  // "committed", "prepared", or another state.
   std::string StateOf(const std::string& name) {
     const std::string both = Get("m") + GetIn(1, "m");
     const bool open = transactions_->GetTransactionByName(name) != nullptr;
@@ -193,7 +193,7 @@ TEST_F(PreparedResumeTest, LogsFailAgainAndAgain) {
 }
 
 // By name, as recovery knows them: also where the transaction's object is gone.
-TEST_F(PreparedResumeTest, WhatNobodyHoldsIsWrittenAnew) {
+TEST_F(PreparedResumeTest, WhatNoHandleHoldsIsRewritten) {
   Prepare("x", /*sync=*/true).reset();
   Prepare("y", /*sync=*/true).reset();
   ASSERT_TRUE(Prepare("y", /*sync=*/true)->Rollback().ok());
@@ -216,7 +216,7 @@ TEST_F(PreparedResumeTest, WhatNobodyHoldsIsWrittenAnew) {
   EXPECT_EQ(StateOf("x"), "committed");
 }
 
-// Whether the mark of the commit is in the log nobody knows: the next opening reads what it finds there.
+// It is not known whether the mark of the commit is in the log: the next opening decides by what it finds.
 TEST_F(PreparedResumeTest, AFailedCommitNeedsAnOpening) {
   for (const FaultOp op : {FaultOp::kSync, FaultOp::kWrite}) {
     for (const CutMode mode : {CutMode::kDropUnsynced, CutMode::kKeepUnsynced}) {
@@ -235,7 +235,7 @@ TEST_F(PreparedResumeTest, AFailedCommitNeedsAnOpening) {
   }
 }
 
-// The power goes before the n-th change of the disk since the failure.
+// The power fails before the n-th change of the disk since the failure.
 TEST_F(PreparedResumeTest, CutsWhileItResumes) {
   for (const bool two_logs : {false, true}) {
     bool over = false;

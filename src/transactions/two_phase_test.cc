@@ -69,7 +69,7 @@ class TwoPhaseTest : public DbTest {
     for (Transaction* txn : all) names += txn->GetName() + " ";
     return names;
   }
-  // The transaction that recovery made; whoever takes it deletes it.
+  // The transaction that recovery made; the caller deletes it.
   std::unique_ptr<Transaction> Recovered(const std::string& name) {
     Transaction* txn = transactions_->GetTransactionByName(name);
     EXPECT_NE(txn, nullptr) << name;
@@ -203,9 +203,9 @@ TEST_F(TwoPhaseTest, ACommitInALaterLogIsAppliedOnce) {
   const std::string log = WalFileName(name_, txn->GetLogNumber());
   Churn(2);
   ASSERT_TRUE(txn->Commit().ok());
-  txn.reset();  // before its database goes
+  txn.reset();  // before its database is closed
   EXPECT_EQ(Get("m") + GetIn(1, "m"), "xx");
-  // One family's data goes to tables, the other's stays in the log.
+  // One family's data is flushed to tables, the other's stays in the log.
   ASSERT_TRUE(db_->Flush(FlushOptions(), handles_[0]).ok());
   EXPECT_TRUE(env_->FileExists(log).ok());
   ASSERT_TRUE(db_->SyncWAL().ok());
@@ -379,9 +379,9 @@ TEST_F(TwoPhaseTest, AFailedLogLeavesThePreparedOpen) {
   EXPECT_EQ(PreparedNames(), "x ");
 }
 
-// A killed process had written and prepared without a sync; the power goes when the next one has logged anew what was
+// A killed process had written and prepared without a sync; the power fails when the next one has logged again what was
 // prepared, and not committed its manifest yet.
-TEST_F(TwoPhaseTest, WhatIsLoggedAnewDoesNotOutliveEarlierWrites) {
+TEST_F(TwoPhaseTest, WhatIsLoggedAgainDoesNotOutliveEarlierWrites) {
   ASSERT_TRUE(Put("earlier", "v").ok());
   std::unique_ptr<Transaction> txn(transactions_->BeginTransaction(WriteOptions()));
   ASSERT_TRUE(txn->SetName("x").ok());

@@ -136,7 +136,7 @@ TEST(CompressionTest, WhatDoesNotComeOutIsNotAllocated) {
   }
 }
 
-TEST(CompressionTest, LargePayloadsComeBackWhateverTheirRatio) {
+TEST(CompressionTest, LargePayloadsComeBackAtAnyRatio) {
   for (const size_t size : {(1 << 20) + 1, 5000001}) {
     for (const CompressionType type : kSupported) {
       for (const std::string& in : {Repetitive(size), std::string(size, 'x'), Random(7).Bytes(size)}) {

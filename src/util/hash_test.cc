@@ -28,7 +28,7 @@ TEST(Hash, TwoPartsEqualTheWhole) {
   }
 }
 
-TEST(Hash, ContextTellsEqualBytesApart) {
+TEST(Hash, ContextDistinguishesEqualBytes) {
   std::set<uint32_t> seen;
   for (uint64_t file = 0; file < 30; ++file) {
     for (uint64_t offset = 0; offset < 30; ++offset) {

@@ -19,7 +19,7 @@ TEST(HelperThreadsTest, EachHasItsNumber) {
   helpers.Join();  // nothing more to wait for
 }
 
-TEST(HelperThreadsTest, TheyWorkBesideTheirMaker) {
+TEST(HelperThreadsTest, TheyWorkConcurrentlyWithTheirMaker) {
   std::atomic<bool> go{false};
   std::atomic<int> gone{0};
   {

@@ -46,7 +46,7 @@ TEST(UpdateCountsTest, GrowingKeepsTheCounts) {
 }
 
 // Half of the updates go to a hundredth of the keys.
-TEST(UpdateCountsTest, TellsTheFewFromTheMany) {
+TEST(UpdateCountsTest, DistinguishesTheFewFromTheMany) {
   UpdateCounts counts;
   constexpr uint64_t kKeys = 50000;
   counts.Reserve(kKeys);

@@ -356,7 +356,7 @@ TEST_F(ValueGcTest, CountsBeforeItMovesAnything) {
   EXPECT_GT(report_.hints[0].dead, 0);
   EXPECT_LT(report_.hints[0].dead, static_cast<int64_t>(runs[0].extent.length));
   EXPECT_EQ(report_.hints[1].dead, 0);
-  // Runs that say nothing of what somebody reads are nothing but garbage.
+  // Runs without values that a reader needs are nothing but garbage.
   for (size_t i : {2, 3}) EXPECT_EQ(report_.hints[i].dead, static_cast<int64_t>(runs[i].extent.length));
   EXPECT_EQ(report_.notices, 3u);
   EXPECT_GT(report_.ended_bytes, 0u);
@@ -482,7 +482,7 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_TRUE(cold.cold);
   EXPECT_EQ(cold.num_values, 98u);
   const uint64_t cold_id = cold.run_id;
-  // Two cold values end while there is a run that is nothing but garbage: that one goes, they stay behind,
+  // Two cold values end while there is a run that is nothing but garbage: that one is deleted, they stay,
   // known to be garbage.
   std::vector<Item> young, younger;
   for (int i = 200; i < 240; ++i) {
@@ -491,7 +491,7 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   }
   younger.push_back({50, 500});
   runs.push_back(WriteRun(young));
-  runs.back().dead_hint = 12345;  // whatever was believed until now
+  runs.back().dead_hint = 12345;  // a wrong earlier estimate
   const uint64_t young_id = runs.back().run_id;
   runs.push_back(WriteRun(younger));
   runs.back().dead_hint = 678;
@@ -513,7 +513,7 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_TRUE(Has(runs, 50, 500));
   EXPECT_TRUE(Has(runs, 220, 420));
   EXPECT_FALSE(Has(runs, 220, 320));
-  // The option off: everything is written once more, without the garbage.
+  // The option off: everything is rewritten, without the garbage.
   Collect(&runs);
   EXPECT_FALSE(Has(runs, 50, 51));
   EXPECT_FALSE(Has(runs, 51, 52));
@@ -522,7 +522,7 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
 }
 
 // A small run of notices about cold values is all garbage, as it seems, but must be written again while those stay: each
-// collection takes something away, or there would be one after the other for ever.
+// collection takes something away, or there would be one after the other without end.
 TEST_F(ValueGcTest, NoticesGoWithTheColdValuesThatTheyEnded) {
   std::vector<Item> first;
   for (int i = 0; i < 100; ++i) first.push_back({i, static_cast<SequenceNumber>(i + 1)});
@@ -541,7 +541,7 @@ TEST_F(ValueGcTest, NoticesGoWithTheColdValuesThatTheyEnded) {
 }
 
 // What a run said of values that snapshots held is right again after the collection, also where other
-// snapshots are held now: or the group would be collected for ever.
+// snapshots are held now: or the group would be collected without end.
 TEST_F(ValueGcTest, ValuesOfReleasedSnapshotsAreNotGarbageForEver) {
   UpdateCounts updates;
   updates.Reserve(1 << 16);
@@ -566,7 +566,7 @@ TEST_F(ValueGcTest, ValuesOfReleasedSnapshotsAreNotGarbageForEver) {
 }
 
 // Flushes count on while a collection runs.
-TEST_F(ValueGcTest, WhatBecomesHotMeanwhileIsNotLost) {
+TEST_F(ValueGcTest, WhatBecomesHotDuringACollectionIsNotLost) {
   std::vector<Item> values;
   for (int i = 0; i < 100; ++i) values.push_back({i, static_cast<SequenceNumber>(i + 1)});
   UpdateCounts updates;
@@ -642,7 +642,7 @@ TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {
   EXPECT_EQ(PickGroupToCount(input)->prefix, 5u);
 }
 
-TEST(ValueGcPolicyTest, WithoutCollectionsAGroupGoesWhenNextToNothingLives) {
+TEST(ValueGcPolicyTest, WithoutCollectionsAGroupIsRewrittenWhenAlmostNothingIsLive) {
   ValueOptions options;
   options.collect = false;
   Random rnd(1);

@@ -219,7 +219,7 @@ TEST_F(RecycledLogTest, BitFlips) {
     const Outcome out = Recover(Mode::kPointInTimeRecovery, {9}, first);
     EXPECT_TRUE(out.status.ok() && out.in_order) << n << out.status.ToString();
     EXPECT_EQ(out.records, hit == 0 ? 0 : hit - 1) << n;
-    // The last record's loss cannot be told from the end, but by who knows that it was synced.
+    // The loss of the last record looks like the end of the log, unless it is known that the record was synced.
     EXPECT_EQ(out.report.problems.empty(), hit == 4) << n;
     EXPECT_EQ(Recover(Mode::kAbsoluteConsistency, {9}, first).status.ok(), hit == 4) << n;
     for (Mode mode : {Mode::kPointInTimeRecovery, Mode::kTolerateCorruptedTailRecords,
@@ -318,7 +318,7 @@ TEST_F(RecycledLogTest, APartOfARecordIsATornTail) {
   EXPECT_TRUE(Recover(Mode::kAbsoluteConsistency, {9}, 41).status.IsCorruption());
 }
 
-TEST_F(RecycledLogTest, WhoReadsALogThatIsTakenMissesIt) {
+TEST_F(RecycledLogTest, AReaderOfALogThatIsRecycledMissesIt) {
   const std::vector<uint64_t> ends = Write(Header(3), 0, std::vector<size_t>(60, 3000));
   std::unique_ptr<WalReader> first, second;
   ASSERT_TRUE(WalReader::Open(&fs_, "/wal", 3, &first).ok());
@@ -353,8 +353,8 @@ TEST_F(RecycledLogTest, TheEndIsFoundWithoutASearch) {
   EXPECT_EQ(fs_.Count(FaultOp::kRead), before + 1);
 }
 
-TEST_F(RecycledLogTest, AFileSystemThatBeginsTheFileAnew) {
-  class Anew final : public FaultInjectionFileSystem {
+TEST_F(RecycledLogTest, AFileSystemThatTruncatesTheFile) {
+  class TruncatingFileSystem final : public FaultInjectionFileSystem {
    public:
     Status ReuseWritableFile(const std::string& path, const std::string& old_path,
                              const FileOptions& options,

@@ -119,7 +119,7 @@ def main():
     for line in new:
         print("not known: " + line)
     for line in sorted(expected - set(found)):
-        print("mended, to be taken out of %s: %s" % (pathlib.Path(known).name, line))
+        print("fixed, to be removed from %s: %s" % (pathlib.Path(known).name, line))
     print("%d headers, %d classes, %d enumerations, %d type names: %d differences, %d of them known" % (
         len(both), len(their.classes), len(their.enums), len(their.types), len(found), len(found) - len(new)))
     return 1 if new else 0

@@ -169,7 +169,7 @@ std::set<std::pair<int, std::string>> Differences(const Specimen::State& found, 
   return keys;
 }
 
-// Opens, which must succeed, and reads everything, with `compact` once more after a compaction.
+// Opens, which must succeed, and reads everything, with `compact` again after a compaction.
 std::optional<std::string> OpenAndRead(const rocksdb::DBOptions& options, const std::string& path, const Specimen& specimen,
                                        bool compact, Specimen::State* found) {
   Opened opened;
@@ -299,7 +299,7 @@ std::optional<std::string> Laboratory::Recover(const Specimen& specimen, const F
                                             path, specimen, treatment.compact, &found);
   RemoveAll(env_.get(), path);
   if (wrong) return wrong;
-  if (treatment.repair_exactly && found != specimen.states.back()) return "not everything is there";
+  if (treatment.repair_exactly && found != specimen.states.back()) return "not everything exists";
   const Keys different = Differences(found, specimen.states.back());
   for (const auto& key : different) {
     if (may_differ->count(key) == 0) return "key " + Show(key.second) + " is lost, which was not in that file";

@@ -82,9 +82,9 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
     static constexpr const char* kPages[] = {"2", "40", "0", "9"};
     static constexpr const char* kPageBytes[] = {"4096", "8192", "32768"};
     std::string pages = std::string("table_factory={tableless_pages=") + kPages[(tuning_.seed >> 1) % 4] +
-                        ";tableless_page_bytes=" + kPageBytes[options_.told_atomic ? 0 : (options_.seed >> 16) % 3] +
+                        ";tableless_page_bytes=" + kPageBytes[options_.expect_atomic ? 0 : (options_.seed >> 16) % 3] +
                         ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true");
-    if (options_.told_atomic && (tuning_.seed >> 3) % 5 != 0) pages += ";tableless_atomic_page_writes=true";
+    if (options_.expect_atomic && (tuning_.seed >> 3) % 5 != 0) pages += ";tableless_atomic_page_writes=true";
     pages += "}";
     const rocksdb::ColumnFamilyOptions base = options;
     if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
@@ -156,7 +156,7 @@ void CrashRun::Close() {
   if (db_ == nullptr) return;
   for (auto* handle : handles_) {
     uint64_t pages = 0;
-    if (options_.told_atomic && db_->GetIntProperty(handle, "compassdb.tableless-unjournaled-pages", &pages)) {
+    if (options_.expect_atomic && db_->GetIntProperty(handle, "compassdb.tableless-unjournaled-pages", &pages)) {
       unjournaled_pages_ += pages;
     }
   }
@@ -238,7 +238,7 @@ Status CrashRun::Maintain(const Op& op) {
 }
 
 Status CrashRun::ChangeFamily() {
-  // What is promised to survive goes before it, so that its place is certain.
+  // Writes that must survive come before it, so that its place is certain.
   Status s = db_->SyncWAL();
   if (!s.ok()) return s;
   history_.PromiseAll();
@@ -446,7 +446,7 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   std::optional<std::string> wrong = CheckFamilies();
   if (!wrong) wrong = ReadAll(&families);
   if (!wrong && Ours()) {
-    // Whatever no key leads to, too.
+    // Also data that no key leads to.
     if (Status s = db_->VerifyChecksum(); !s.ok()) {
       wrong = "verification: " + s.ToString() + "; " + history_.Recover(families).value_or("all records are there");
       *wrong += "; tuned by " + std::to_string(tuning_.seed);
@@ -462,7 +462,7 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   }
   if (!wrong) wrong = history_.Recover(families);
   if (!wrong && options_.two_phase) wrong = two_phase_.Check(history_.begun());
-  // What was found must stay, whatever happens next: its own close is clean or
+  // What was found must stay, in any case: its own close is clean or
   // another cut.
   bool clean = random_.OneIn(2);
   if (!clean) {

@@ -25,7 +25,7 @@ namespace compassdb_test {
 //  - Open succeeds (RocksDB's kTolerateCorruptedTailRecords may refuse a log with a hole in its
 //    unsynced part; its kPointInTimeRecovery must then open it);
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
-//  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file is there that
+//  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file exists that
 //    nothing names, but those made ahead; and a forced collection leaves of separated values what lives;
 //  - what was prepared is found, see TwoPhase;
 //  - what was found is durable: another cut right after the opening does not lose it.
@@ -40,12 +40,12 @@ class CrashRun {
     int operations = 150;  // at most, between two cuts
     SyncKind left_out = SyncKind::kNone;
     std::string layout = "tuned";  // of Layouts()
-    // The database's directory is there, durably; else the engine has to make
+    // The database's directory exists, durably; else the engine has to make
     // it so before it promises anything.
     bool directory_exists = false;
     bool sealed = false;  // files are encrypted; of ours, and not table-less
-    // Table-less families are told, in most lives, that the disk never tears a page; and whether that is so.
-    bool told_atomic = false;
+    // Table-less families expect, in most lives, that the disk never tears a page; and whether that is so.
+    bool expect_atomic = false;
     bool atomic = false;
     bool large_values = false;  // of up to 8 KiB
     bool two_phase = false;     // a TransactionDB; of ours
@@ -54,9 +54,9 @@ class CrashRun {
   explicit CrashRun(const Options& options);
   ~CrashRun();
 
-  // One life of the database: open, write until the power goes (before change
+  // One life of the database: open, write until the power fails (before change
   // or sync number so-and-so, counted from the start of the opening; 0: only at the
-  // end), restart, reopen, check. Tells what is wrong, if anything.
+  // end), restart, reopen, check. Returns what is wrong, if anything.
   std::optional<std::string> Life(uint64_t cut_at_change, uint64_t cut_at_sync, const Cut& cut);
   // How the disk looked after each of the cuts.
   const std::vector<uint64_t>& states() const { return states_; }
@@ -79,11 +79,11 @@ class CrashRun {
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
   bool Recycles() const;
-  // Of table-less families in this life, while it works: no keys apart. The recovery makes them anew, to read them.
+  // Of table-less families in this life, while it works: no key stores. The recovery rebuilds them, to read them.
   bool Keyless() const;
   rocksdb::Status OpenForWork();
   void Close();
-  // Until the power goes or the operations are done; a failure that no power
+  // Until the power fails or the operations are done; a failure that no power
   // cut explains is an error.
   std::optional<std::string> Work();
   rocksdb::Status WriteSome();

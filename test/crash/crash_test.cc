@@ -8,14 +8,14 @@
 //   crash_test --mode=syncs --seed=1 --cuts=1000     the same at every sync
 //   crash_test --mode=punches --large-values --cuts=1000   the same at every hole that is punched
 //   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed; and pages that are
-//                                                    torn although the engine was told that they never are
+//                                                    torn although the options say that they never are
 //
 // --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
 // moved by collections, or nothing was tested of them. --punches: so of
 // cuts just before a hole is punched. --large-values: in every database, not in one of four; most holes are punched there. --least-states=N: the disk must have been left in
-// so many distinct states. --atomic: the disk never tears a page of 4 KiB, and table-less families are told
+// so many distinct states. --atomic: the disk never tears a page of 4 KiB, and table-less families are set
 // so; pages must have been written without a journal. Without it one of two table-less databases lives so. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
-// database's directory has to be made, or is there. Told at the end: how many cuts, and in how many
+// database's directory has to be made, or exists. Prints at the end: how many cuts, and in how many
 // distinct states they left the disk (see Disk::Fingerprint).
 
 #include <cstdio>
@@ -72,7 +72,7 @@ struct Plan {
   uint64_t least_states = 0;
   bool sealed = false;  // every database, not one in five
   bool atomic = false;  // every table-less database, not one in two
-  bool lie = false;     // they are told so, and it is not true
+  bool lie = false;     // the options say so, and it is not true
   bool two_phase = false;  // every database, not one in four
   int operations = 0;  // of a life; 0: as the mode has it
 
@@ -83,7 +83,7 @@ struct Plan {
     // Table-less pages are written in place, which sealed files cannot be.
     const bool ours = std::string(Traits().name) == "compassdb";
     const bool tableless = ours && name == "tableless";
-    const bool told_atomic = tableless && (atomic || lie || (seed >> 20) % 2 == 0);
+    const bool expect_atomic = tableless && (atomic || lie || (seed >> 20) % 2 == 0);
     const bool may_be_sealed = ours && name != "tableless";
     return {.seed = seed,
             .operations = this->operations != 0 ? this->operations : operations,
@@ -92,8 +92,8 @@ struct Plan {
             .directory_exists =
                 directories == Directories::kBoth ? either : directories == Directories::kExisting,
             .sealed = may_be_sealed && (sealed || (seed >> 12) % 5 == 0),
-            .told_atomic = told_atomic,
-            .atomic = told_atomic && !lie,
+            .expect_atomic = expect_atomic,
+            .atomic = expect_atomic && !lie,
             // Not in RocksDB 7.8.3: memtables are full so often that two flushes sync the same log on the dead disk,
             // and the second of them fails an assertion (SyncClosedLogs, WritableFileWriter::Sync).
             .large_values = large_values || (ours && (seed >> 24) % 4 == 0),
@@ -102,7 +102,7 @@ struct Plan {
 };
 
 std::string KindOf(const CrashRun::Options& options) {
-  return options.layout + (options.sealed ? ", sealed" : "") + (options.told_atomic ? ", atomic" : "") + (options.two_phase ? ", two-phase" : "");
+  return options.layout + (options.sealed ? ", sealed" : "") + (options.expect_atomic ? ", atomic" : "") + (options.two_phase ? ", two-phase" : "");
 }
 
 Outcome RandomCuts(const Plan& plan) {
@@ -117,7 +117,7 @@ Outcome RandomCuts(const Plan& plan) {
       // One in five falls into opening and recovery.
       uint64_t at = random.OneIn(5) ? random.Range(1, 30) : random.Range(1, usual);
       Cut cut = AnyCut(&random);
-      cut.at_pages = options.told_atomic && random.OneIn(2);
+      cut.at_pages = options.expect_atomic && random.OneIn(2);
       if (plan.lie) cut = {.mode = CutMode::kTornBytes, .at_pages = true};
       if (cut.at_pages) at = random.Range(1, 30);
       cut.at_punches = !cut.at_pages && options.large_values && random.OneIn(3);

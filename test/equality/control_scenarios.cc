@@ -297,13 +297,13 @@ void Collectors(Transcript* t) {
   t->Line(rocksdb::NewCompactOnDeletionCollectorFactory(100, 20, 0.5)->ToString());
 }
 
-// Remembers what listeners are told of new tables.
+// Remembers what listeners are notified of new tables.
 struct TableNames : public rocksdb::EventListener {
   static std::string Of(const rocksdb::TableProperties& p) {
     return p.compression_name + " [" + p.compression_options + "] " + p.prefix_extractor_name +
            " [" + p.filter_policy_name + "]";
   }
-  // Tables have them; RocksDB's listeners are not told.
+  // Tables have them; RocksDB's listeners are not notified.
   static std::string Counts(const rocksdb::TableProperties& p) {
     bool counted = false;
     const uint64_t merges = rocksdb::GetMergeOperands(p.user_collected_properties, &counted);
@@ -335,7 +335,7 @@ void TablePropertyNames(Transcript* t) {
     auto db = OpenOrNote(t, "db" + std::to_string(i), options);
     if (!db) return;
     Fill(t, db.get(), 0, 50, std::string(200, 'a'));
-    // CompassDB tells how the first block is compressed: this one must gain by it.
+    // CompassDB reports how the first block is compressed: this one must gain by it.
     db->Put(WriteOptions(), "other0", std::string(1000, 'a')).PermitUncheckedError();
     db->Delete(WriteOptions(), "other1").PermitUncheckedError();
     db->SingleDelete(WriteOptions(), "other2").PermitUncheckedError();
@@ -345,7 +345,7 @@ void TablePropertyNames(Transcript* t) {
     std::string id, session;
     t->Code("id", db->GetDbIdentity(id));
     t->Code("session", db->GetDbSessionId(session));
-    t->Line("told: " + listener->names);
+    t->Line("notified: " + listener->names);
     t->Line(std::to_string(listener->db_id == id) + " " +
             std::to_string(listener->session == session));
     rocksdb::TablePropertiesCollection tables;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What listeners are told, in which order, with which fields. Not compared is what the engines do not
+// What listeners are notified of, in which order, with which fields. Not compared is what the engines do not
 // share: numbers, names and sizes of files, how many there are, and reads and flushes of files.
 
 #include <algorithm>
@@ -44,9 +44,9 @@ std::string KindOf(const std::string& path) {
   return "other";
 }
 
-class Told : public rocksdb::EventListener {
+class RecordingListener : public rocksdb::EventListener {
  public:
-  explicit Told(bool io) : io_(io) {}
+  explicit RecordingListener(bool io) : io_(io) {}
   bool ShouldBeNotifiedOnFileIO() override { return io_; }
 
   void OnMemTableSealed(const rocksdb::MemTableInfo& info) override {
@@ -130,7 +130,7 @@ class Told : public rocksdb::EventListener {
     std::lock_guard<std::mutex> lock(mu_);
     return std::exchange(lines_, {});
   }
-  bool WasTold(const std::string& operation) {
+  bool WasNotified(const std::string& operation) {
     std::lock_guard<std::mutex> lock(mu_);
     return files_.count(operation) != 0;
   }
@@ -220,17 +220,17 @@ void Await(const std::function<bool()>& done) {
 }
 
 // An engine may try more than once what fails.
-void Show(Transcript* t, Told* told) {
-  std::vector<std::string> lines = told->Take();
+void Show(Transcript* t, RecordingListener* listener) {
+  std::vector<std::string> lines = listener->Take();
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   for (const std::string& line : lines) t->Line("  " + line);
 }
 
-// RocksDB makes a handle that it deletes again, and tells of that.
+// RocksDB makes a handle that it deletes again, and reports that.
 std::unique_ptr<rocksdb::DB> OpenQuietly(Transcript* t, const std::string& name,
-                                         const Options& options, Told* told) {
+                                         const Options& options, RecordingListener* listener) {
   auto db = OpenOrNote(t, name, options);
-  told->Take();
+  listener->Take();
   return db;
 }
 
@@ -241,35 +241,35 @@ rocksdb::CompactRangeOptions Forced() {
 }
 
 // Neither engine promises to call a listener before Flush returns.
-void FlushAndShow(Transcript* t, rocksdb::DB* db, Told* told,
+void FlushAndShow(Transcript* t, rocksdb::DB* db, RecordingListener* listener,
                   rocksdb::ColumnFamilyHandle* family = nullptr) {
-  const int before = told->flushes;
+  const int before = listener->flushes;
   t->Code("flush", db->Flush(rocksdb::FlushOptions(),
                              family == nullptr ? db->DefaultColumnFamily() : family));
-  Await([&] { return told->flushes > before; });
-  Show(t, told);
+  Await([&] { return listener->flushes > before; });
+  Show(t, listener);
 }
 
 void JobsOfAListener(Transcript* t) {
-  auto told = std::make_shared<Told>(false);
+  auto listener = std::make_shared<RecordingListener>(false);
   Options options = FreshOptions();
-  options.listeners.push_back(told);
+  options.listeners.push_back(listener);
   options.disable_auto_compactions = true;
-  auto db = OpenQuietly(t, "db", options, told.get());
+  auto db = OpenQuietly(t, "db", options, listener.get());
   if (!db) return;
   const WriteOptions write;
   db->Put(write, "a", "1").PermitUncheckedError();
   db->Put(write, "b", "1").PermitUncheckedError();
-  FlushAndShow(t, db.get(), told.get());
+  FlushAndShow(t, db.get(), listener.get());
   db->Put(write, "a", "2").PermitUncheckedError();
   db->Delete(write, "c").PermitUncheckedError();
-  FlushAndShow(t, db.get(), told.get());
+  FlushAndShow(t, db.get(), listener.get());
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  Await([&] { return told->compactions == 1; });
-  Show(t, told.get());
+  Await([&] { return listener->compactions == 1; });
+  Show(t, listener.get());
   t->Code("compact again", db->CompactRange(Forced(), nullptr, nullptr));
-  Await([&] { return told->compactions == 2; });
-  Show(t, told.get());
+  Await([&] { return listener->compactions == 2; });
+  Show(t, listener.get());
 
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
   const std::string path = t->Path("in.sst");
@@ -277,34 +277,34 @@ void JobsOfAListener(Transcript* t) {
   t->Code("put", writer.Put("a", "v"));
   t->Code("finish", writer.Finish());
   db->Put(write, "a", "3").PermitUncheckedError();
-  const int before = told->flushes;
+  const int before = listener->flushes;
   t->Code("ingest", db->IngestExternalFile({path}, rocksdb::IngestExternalFileOptions()));
-  Await([&] { return told->flushes > before; });
-  std::vector<std::string> flushed = told->Take();
-  std::sort(flushed.begin(), flushed.end());  // nobody waits for the flush to be told of
+  Await([&] { return listener->flushes > before; });
+  std::vector<std::string> flushed = listener->Take();
+  std::sort(flushed.begin(), flushed.end());  // nothing waits for the notification of the flush
   for (const std::string& line : flushed) t->Line("  " + line);
 
   rocksdb::ColumnFamilyHandle* family = nullptr;
   t->Code("create", db->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "two", &family));
   if (family == nullptr) return;
   db->Put(write, family, "x", "y").PermitUncheckedError();
-  FlushAndShow(t, db.get(), told.get(), family);
+  FlushAndShow(t, db.get(), listener.get(), family);
   db->DestroyColumnFamilyHandle(family).PermitUncheckedError();
   t->Code("close", db->Close());
-  Show(t, told.get());
+  Show(t, listener.get());
   db.reset();
 }
 
 // Fill, and compact by several threads.
 void PartsOfACompaction(Transcript* t) {
-  auto told = std::make_shared<Told>(false);
-  told->quiet = true;
+  auto listener = std::make_shared<RecordingListener>(false);
+  listener->quiet = true;
   Options options = FreshOptions();
-  options.listeners.push_back(told);
+  options.listeners.push_back(listener);
   options.disable_auto_compactions = true;
   options.max_subcompactions = 4;
   options.target_file_size_base = 8 << 10;
-  auto db = OpenQuietly(t, "db", options, told.get());
+  auto db = OpenQuietly(t, "db", options, listener.get());
   if (!db) return;
   for (int round = 0; round < 6; round++) {
     for (int i = 0; i < 2000; i++) {
@@ -312,22 +312,22 @@ void PartsOfACompaction(Transcript* t) {
       snprintf(key, sizeof(key), "k%06d", i * 6 + round);
       db->Put(WriteOptions(), key, std::string(100, 'v')).PermitUncheckedError();
     }
-    FlushAndShow(t, db.get(), told.get());
+    FlushAndShow(t, db.get(), listener.get());
   }
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  Await([&] { return told->compactions == 1; });
-  Show(t, told.get());
+  Await([&] { return listener->compactions == 1; });
+  Show(t, listener.get());
   for (int i = 0; i < 12000; i += 2) {  // between tables, by which every engine cuts
     char key[16];
     snprintf(key, sizeof(key), "k%06d", i);
     db->Put(WriteOptions(), key, std::string(100, 'w')).PermitUncheckedError();
   }
-  FlushAndShow(t, db.get(), told.get());
+  FlushAndShow(t, db.get(), listener.get());
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
-  Await([&] { return told->compactions == 2; });
-  Show(t, told.get());
-  t->Line(told->parts_begun > 2 ? "several parts" : "one part");
-  t->Line(told->parts_begun == told->parts_completed ? "all completed" : "not all completed");
+  Await([&] { return listener->compactions == 2; });
+  Show(t, listener.get());
+  t->Line(listener->parts_begun > 2 ? "several parts" : "one part");
+  t->Line(listener->parts_begun == listener->parts_completed ? "all completed" : "not all completed");
 }
 
 // Fails what is done with files of a kind, on demand.
@@ -396,21 +396,21 @@ void ErrorsOfAListener(Transcript* t) {
       t->Line(operation + " of " + kind + (full ? ", disk full" : ""));
       auto files = std::make_shared<FailingFiles>(rocksdb::FileSystem::Default());
       std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(files);
-      auto told = std::make_shared<Told>(true);
+      auto listener = std::make_shared<RecordingListener>(true);
       Options options = FreshOptions();
       options.env = env.get();
-      options.listeners.push_back(told);
+      options.listeners.push_back(listener);
       options.disable_auto_compactions = true;
-      // An attempt to go on by itself comes at any time, and what it tells.
+      // An attempt to resume by itself comes at any time, with its notifications.
       if (!full) options.max_bgerror_resume_count = 0;
       options.bgerror_resume_retry_interval = 3600ull * 1000 * 1000;
       auto db =
-          OpenQuietly(t, "db" + kind + operation + (full ? "full" : ""), options, told.get());
+          OpenQuietly(t, "db" + kind + operation + (full ? "full" : ""), options, listener.get());
       if (!db) return;
       WriteOptions synced;
       synced.sync = true;
       t->Code("put", db->Put(synced, "a", "1"));
-      Show(t, told.get());
+      Show(t, listener.get());
       files->Fail(kind, operation, full);
       if (kind == "log") {
         t->Code("put", db->Put(synced, "b", "2"));
@@ -419,30 +419,30 @@ void ErrorsOfAListener(Transcript* t) {
       }
       files->Fail("", "", false);
       if (full) {
-        Await([&] { return told->recoveries > 0; });
-        t->Line(told->recoveries > 0 ? "a recovery begins" : "no recovery begins");
+        Await([&] { return listener->recoveries > 0; });
+        t->Line(listener->recoveries > 0 ? "a recovery begins" : "no recovery begins");
       } else {
         t->Code("put", db->Put(synced, "c", "3"));
-        Show(t, told.get());
+        Show(t, listener.get());
       }
       db.reset();
-      told->Take();
+      listener->Take();
     }
   }
 }
 
 void FilesOfAListener(Transcript* t) {
-  auto told = std::make_shared<Told>(true);
+  auto listener = std::make_shared<RecordingListener>(true);
   Options options = FreshOptions();
-  options.listeners.push_back(told);
+  options.listeners.push_back(listener);
   options.disable_auto_compactions = true;
   const auto asked = [&](const std::string& when, const std::vector<std::string>& operations) {
     for (const std::string& operation : operations) {
-      t->Line(when + ": " + operation + (told->WasTold(operation) ? " was told" : " was not told"));
+      t->Line(when + ": " + operation + (listener->WasNotified(operation) ? " was reported" : " was not reported"));
     }
-    told->ForgetFiles();
+    listener->ForgetFiles();
   };
-  auto db = OpenQuietly(t, "db", options, told.get());
+  auto db = OpenQuietly(t, "db", options, listener.get());
   if (!db) return;
   asked("open", {"write manifest", "sync manifest", "write other", "sync other"});
   WriteOptions write;
@@ -451,7 +451,7 @@ void FilesOfAListener(Transcript* t) {
   write.sync = true;
   t->Code("put", db->Put(write, "b", "1"));
   asked("synced put", {"write log", "sync log", "write table"});
-  FlushAndShow(t, db.get(), told.get());
+  FlushAndShow(t, db.get(), listener.get());
   asked("flush", {"write table", "sync table", "close table", "write manifest", "sync manifest"});
   std::string value;
   t->Code("get", db->Get(rocksdb::ReadOptions(), "a", &value));
@@ -459,36 +459,36 @@ void FilesOfAListener(Transcript* t) {
   t->Code("close", db->Close());
   asked("close", {"close manifest", "close log"});
   db.reset();
-  told->Take();
-  db = OpenQuietly(t, "db", options, told.get());
+  listener->Take();
+  db = OpenQuietly(t, "db", options, listener.get());
   if (!db) return;
   asked("reopen", {"read manifest", "read log", "read other", "write manifest"});
 }
 
 void StallsOfAListener(Transcript* t) {
-  auto told = std::make_shared<Told>(false);
-  told->quiet = true;
+  auto listener = std::make_shared<RecordingListener>(false);
+  listener->quiet = true;
   Options options = FreshOptions();
-  options.listeners.push_back(told);
+  options.listeners.push_back(listener);
   options.disable_auto_compactions = true;
   options.level0_file_num_compaction_trigger = 2;
   options.level0_slowdown_writes_trigger = 2;
   options.level0_stop_writes_trigger = 10;
-  auto db = OpenQuietly(t, "db", options, told.get());
+  auto db = OpenQuietly(t, "db", options, listener.get());
   if (!db) return;
   for (int round = 0; round < 3; round++) {
     db->Put(WriteOptions(), "a", "1").PermitUncheckedError();
-    FlushAndShow(t, db.get(), told.get());
+    FlushAndShow(t, db.get(), listener.get());
   }
   t->Code("enable", db->SetOptions({{"disable_auto_compactions", "false"}}));
   std::vector<std::string> stalls;
   Await([&] {
-    for (const std::string& line : told->Take()) {
+    for (const std::string& line : listener->Take()) {
       if (line.starts_with("stall")) stalls.push_back(line);
     }
     return stalls.size() >= 2;
   });
-  std::sort(stalls.begin(), stalls.end());  // RocksDB tells of the second first, sometimes
+  std::sort(stalls.begin(), stalls.end());  // RocksDB sometimes reports the second first
   for (const std::string& line : stalls) t->Line("  " + line);
 }
 

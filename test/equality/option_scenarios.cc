@@ -477,7 +477,7 @@ void InvalidCombinations(Transcript* t) {
   options.num_levels = 0;
   options.max_write_buffer_number = 0;
   Status s = rocksdb::DB::Open(options, t->Path("sanitized"), &db);
-  t->Code("out of range values are mended", s);
+  t->Code("out of range values are corrected", s);
   if (s.ok()) t->Line(std::to_string(db->GetOptions().max_write_buffer_number));
   delete db;
   options = FreshOptions();

@@ -294,7 +294,7 @@ void Tables(Transcript* t) {
   t->Code("put", db->Put(WriteOptions(), "a", Ts(20), "a20"));
   t->Code("over memory", db->IngestExternalFile({file("3", {{"a", 30}})}, ingest));
   t->Line("sequence " + std::to_string(db->GetLatestSequenceNumber()));
-  t->Code("beside", db->IngestExternalFile({file("4", {{"zz", 3}})}, ingest));
+  t->Code("next to it", db->IngestExternalFile({file("4", {{"zz", 3}})}, ingest));
   t->Line("sequence " + std::to_string(db->GetLatestSequenceNumber()));
   for (uint64_t time : {12, 20, 30}) ReadKeys(t, db.get(), time);
   t->Code("compact", db->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));

@@ -2,7 +2,7 @@
 //
 // Each allocation of an Open (with recovery) and of a write fails once: the call gives an error instead of an
 // exception, nothing that was acknowledged is lost, and the database opens again. So does each of the larger ones of
-// flushes and compactions in the background: writes go on by themselves after it.
+// flushes and compactions in the background: writes continue by themselves after it.
 //
 // Of the calls of the POSIX file system that open something none leaves it open.
 //
@@ -216,7 +216,7 @@ bool Writes(const std::string& layout, long stride, long only, long* runs) {
         continue;
       }
       if (!failed) return Fail(layout, "write", n, s.ToString());
-      // Without the failure it goes on, or after the database was opened again.
+      // Without the failure it continues, or after the database was opened again.
       const int missing = subject.FirstMissing(written);
       if (missing != written) return Fail(layout, "write", n, "write " + std::to_string(missing) + " cannot be read");
       if (!subject.Write(written, 0).ok()) {
@@ -244,12 +244,12 @@ bool Jobs(const std::string& layout, long stride, long only, long* runs) {
     others_failed = false;
     others_countdown = n;
     for (int i = 0; i < kWritten; ++i) {
-      if (!subject.WriteInTheEnd(i)) return Fail(layout, "job", n, "writes do not go on");
+      if (!subject.WriteInTheEnd(i)) return Fail(layout, "job", n, "writes do not continue");
     }
     subject.Settle().PermitUncheckedError();  // it may be what fails
     last = !others_failed;
     others_countdown = 0;
-    if (!subject.WriteInTheEnd(0)) return Fail(layout, "job", n, "writes do not go on after flushing");
+    if (!subject.WriteInTheEnd(0)) return Fail(layout, "job", n, "writes do not continue after flushing");
     int missing = subject.FirstMissing(kWritten);
     if (missing != kWritten) return Fail(layout, "job", n, "write " + std::to_string(missing) + " cannot be read");
     subject.Close();
@@ -336,7 +336,7 @@ bool AnArenaGoesOn() {
   return true;
 }
 
-// What a cache found no memory for is not in it, and what is there can be dropped.
+// An entry without memory is not in the cache, and the other entries can be dropped.
 bool ACacheGoesOn() {
   const auto keep = [](const rocksdb::Slice&, void*) {};
   bool last = false;
@@ -357,7 +357,7 @@ bool ACacheGoesOn() {
     last = !failed;
     if (rocksdb::Cache::Handle* const handle = refused.empty() ? nullptr : cache->Lookup(refused)) {
       cache->Release(handle);
-      fprintf(stderr, "FAILED: allocation %ld of a cache: what it refused is there\n", n);
+      fprintf(stderr, "FAILED: allocation %ld of a cache: what it refused is in it\n", n);
       return false;
     }
     std::atomic<bool> done = false;

@@ -71,7 +71,7 @@ void FailingDisk::Arm(uint64_t n, Fault fault, Duration duration) {
   once_ = duration == Duration::kOnce;
   last_ = duration == Duration::kForAWhile ? n + kWhile : UINT64_MAX;
 }
-void FailingDisk::Mend() {
+void FailingDisk::Repair() {
   nth_ = 0;
   fs_->ClearFaults();
 }
@@ -96,7 +96,7 @@ bool FailingDisk::CanFail(uint64_t n, Fault fault) const {
 }
 
 void FailingDisk::OnCall(FaultOp op, const std::string& path) {
-  // The info log's fate is nobody's business.
+  // Failures of the info log do not matter.
   if (path.size() >= 4 && path.compare(path.size() - 4, 4, "/LOG") == 0) return;
   bool fails = false;
   {

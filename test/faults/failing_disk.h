@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system in memory, one call of which fails, or all from one on.
+// A file system in memory. One of its calls fails, or all from one on.
 //
 // Thread safety: the engine's threads may use it; the rest is the test's one thread's.
 #pragma once
@@ -19,7 +19,7 @@ namespace compassdb_test {
 
 enum class Fault { kIoError, kNoSpace, kTooManyFiles, kFlippedBit, kHalfRead };
 inline constexpr Fault kFaults[] = {Fault::kIoError, Fault::kNoSpace, Fault::kTooManyFiles, Fault::kFlippedBit, Fault::kHalfRead};
-// A read that says nothing of it, and returns a wrong bit, or half of what is there.
+// A read without an error that returns a wrong bit, or half of the bytes.
 inline bool IsLie(Fault fault) { return fault == Fault::kFlippedBit || fault == Fault::kHalfRead; }
 const char* FaultName(Fault fault);
 enum class Duration { kOnce, kForAWhile, kForGood };
@@ -35,7 +35,7 @@ class FailingDisk {
   // From call number `n` on (from 1, counted from now), what the fault can befall fails: the first such call alone, those
   // among the next few, or all. A sync that fails drops what it should have made durable, as kernels do. 0: none, only counts.
   void Arm(uint64_t n, Fault fault, Duration duration);
-  void Mend();
+  void Repair();
   // Power off and on, what was not synced is gone.
   void Cut();
 
@@ -48,7 +48,7 @@ class FailingDisk {
   bool CanFail(uint64_t n, Fault fault) const;
   // What failed first: "sync /db/000004.log".
   std::string failed() const;
-  // Whether a message names a file (or directory) of which a call failed.
+  // Whether a message names a file (or directory) where a call failed.
   bool NamesAFailedFile(const std::string& message) const;
   // Holes made since Arm().
   uint64_t punches() const { return punches_.load(); }

@@ -53,8 +53,8 @@ struct Totals {
   int wrong = 0;
 };
 
-// Every error that a fault brings about says what was injected, and names a file of which a call failed. A lie nobody
-// told of: what was believed may have led to any file.
+// Every error after a fault says what was injected, and names a file where a call failed. After a wrong read the
+// error may name any file.
 std::optional<std::string> CheckMessages(const Scenario& script, const FailingDisk& disk, bool lie) {
   for (const Scenario::Failure& failure : script.failures()) {
     const std::string text = failure.status.ToString();
@@ -72,7 +72,7 @@ std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   disk.Arm(one.call, one.fault, one.duration);
   script->Live([&disk] { return disk.healthy(); });
   const std::string failed = disk.failed();
-  disk.Mend();
+  disk.Repair();
   ++totals->runs;
   if (failed.empty()) {
     ++totals->missed;  // that fault cannot befall that call
@@ -83,7 +83,7 @@ std::optional<std::string> RunCase(const Case& one, Totals* totals) {
   }
   totals->resumed += script->resumed() > 0 ? 1 : 0;
   std::optional<std::string> wrong = CheckMessages(*script, disk, IsLie(one.fault));
-  // Every third: the power goes as well. Pages that a sync dropped take with them what was not synced.
+  // Every third: the power fails as well. Pages that a sync dropped take with them what was not synced.
   const bool cut = one.call % 3 == 0;
   if (cut) {
     disk.Cut();

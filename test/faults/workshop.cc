@@ -187,7 +187,7 @@ Status Workshop::Repair(const std::string& path) {
   return rocksdb::RepairDB(path, options_, {{"default", options_}, {kTwo, options_}});
 }
 
-// Whatever fails while it is looked at: what lost CURRENT is no empty directory, where a new database may be made.
+// With any failure during the check: a directory that lost CURRENT is not empty, where a new database may be made.
 void Workshop::OpenWithoutCurrent() {
   const auto refuses = [this](const char* call, const Status& s) {
     if (s.ok() && !wrong_) wrong_ = std::string(call) + " takes a database without CURRENT";
@@ -314,8 +314,8 @@ std::optional<std::string> Workshop::CheckLogs() {
 std::optional<std::string> Workshop::Check(bool /*synced_only: all of it was*/) {
   Close().PermitUncheckedError();
   if (wrong_) return wrong_;
-  if (!repaired_) Must("repairing once more", Repair(kPath));
-  if (!logs_repaired_) Must("repairing logs once more", Repair(kLogsOnly));
+  if (!repaired_) Must("repairing again", Repair(kPath));
+  if (!logs_repaired_) Must("repairing logs again", Repair(kLogsOnly));
   if (wrong_) return wrong_;
   if (auto wrong = CheckLogs()) return wrong;
   if (auto wrong = CheckOne("the database", kPath)) return wrong;

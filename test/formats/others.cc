@@ -91,7 +91,7 @@ bool RestoresWithExactData(rocksdb::BackupEngine* backups, rocksdb::BackupID id,
   REQUIRE(opened.status.ok(), "backup %u: %s", id, opened.status.ToString().c_str());
   if (!Same(opened, expected, "in backup " + std::to_string(id))) return false;
   if (id != 2) return true;
-  // It is gone on with, and its next backup lies beside the old ones.
+  // It is continued, and its next backup is next to the old ones.
   s = backups->CreateNewBackup(opened.db.get(), /*flush_before_backup=*/true);
   REQUIRE(s.ok(), "%s", s.ToString().c_str());
   return RestoresWithExactData(backups, 3, expected);
@@ -121,7 +121,7 @@ bool CheckBackups(const fs::path& fixture) {
   text[version] = '9';
   REQUIRE(rocksdb::WriteStringToFile(rocksdb::Env::Default(), text, meta).ok(), "write");
   const auto backups = OpenBackups(path);
-  REQUIRE(backups != nullptr, "a newer backup beside it");
+  REQUIRE(backups != nullptr, "a newer backup next to it");
   if (!IsRefusal(backups->VerifyBackup(1), path, "a newer backup")) return false;
   if (!IsRefusal(backups->RestoreDBFromBackup(1, dir.path() + "/db", dir.path() + "/db"), path, "a newer backup")) return false;
   return RestoresWithExactData(backups.get(), 3, fewer);

@@ -2,7 +2,7 @@
 //
 // Scarcity: a disk that is full and then is not, few descriptors, few threads, little memory.
 //
-//   limits_test --part=disk           a file system of 64 MiB is filled, then freed: writes go on by
+//   limits_test --part=disk           a file system of 64 MiB is filled, then freed: writes continue by
 //                                     themselves within 10 s, nothing acknowledged is lost
 //   limits_test --part=descriptors    32 descriptors in all, and 64 with max_open_files=-1 and many more tables
 //   limits_test --part=threads        no thread but the program's own, one more, and so on; then as many as are wanted
@@ -114,7 +114,7 @@ class SmallDisk {
  public:
   explicit SmallDisk(const std::string& dir) : mount_(dir + "/disk") {
     std::filesystem::create_directories(mount_);
-    // Of this process alone: what is mounted goes with it, however it ends.
+    // Of this process alone: mounts end with it, however it ends.
     if (unshare(CLONE_NEWNS) == 0) mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
     const std::string image = dir + "/image";
     const std::string make = "(truncate -s 64M " + image + " && mkfs.ext4 -q -m 0 " + image + " && mount -o loop " + image +
@@ -175,8 +175,8 @@ int FullDisk(const std::string& layout) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - freed).count();
-  REQUIRE(s.ok(), "writes do not go on: %s", s.ToString().c_str());
-  printf("writes go on %.2f s after space was freed\n", seconds);
+  REQUIRE(s.ok(), "writes do not continue: %s", s.ToString().c_str());
+  printf("writes continue %.2f s after space was freed\n", seconds);
   REQUIRE(seconds <= 10, "%.1f s", seconds);
   for (int i = 0; i < 500; ++i) REQUIRE((s = put(false)).ok(), "%s", s.ToString().c_str());
   REQUIRE(FirstMissing(db.get(), n, kValue) == n, "before reopening");
@@ -201,7 +201,7 @@ size_t OpenDescriptors() {
   return n;
 }
 
-// For whoever reads a failure.
+// For the reader of a failure.
 void PrintDescriptors() {
   const rlimit more = {64, 64};
   setrlimit(RLIMIT_NOFILE, &more);
@@ -504,7 +504,7 @@ int LittleMemory(const std::string& layout, uint64_t mb) {
     REQUIRE(db != nullptr, "reopen");
     rusage used = {};
     getrusage(RUSAGE_SELF, &used);
-    printf("%llu MB within 64 MiB, of which the process took %ld at most\n", static_cast<unsigned long long>(mb), used.ru_maxrss >> 10);
+    printf("%llu MB within 64 MiB; the process took %ld at most\n", static_cast<unsigned long long>(mb), used.ru_maxrss >> 10);
     return 0;
   });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A long life of a database under a steady load: eight families are filled to --mb of live data between
-// them, then overwritten, deleted, read and scanned for --minutes. Each value says of which key and version it
-// is, so that every read is checked. Memory, descriptors and the disk's space are told every --every seconds
+// them, then overwritten, deleted, read and scanned for --minutes. Each value names its key and version,
+// so that every read is checked. Memory, descriptors and the disk's space are printed every --every seconds
 // or, where there are not many seconds, --every-operations, and must stay flat and within bounds.
 //
 //   soak --mb=10240 --minutes=1440 [--threads=4] [--layout=default] [--dir=DIR] [--seed=1] [--operations=N]
@@ -85,7 +85,7 @@ class Soak {
     if (!Open()) return false;
     RunThreads([this](int thread) { Fill(thread); });
     if (failed_) return false;
-    Tell("filled");
+    Report("filled");
     std::thread watch;
     if (plan_.every_operations == 0) watch = std::thread([this] { Watch(); });
     RunThreads([this](int thread) { Load(thread); });
@@ -216,11 +216,11 @@ class Soak {
     return sample;
   }
 
-  Sample Tell(const char* when) {
+  Sample Report(const char* when) {
     const Sample sample = Measure();
     uint64_t dead = 0, garbage = 0;
-    if (!db_->GetIntProperty("compassdb.dead-bytes", &dead)) Wrong("dead bytes are not told");
-    if (!db_->GetAggregatedIntProperty("rocksdb.live-blob-file-garbage-size", &garbage)) Wrong("garbage is not told");
+    if (!db_->GetIntProperty("compassdb.dead-bytes", &dead)) Wrong("dead bytes are not reported");
+    if (!db_->GetAggregatedIntProperty("rocksdb.live-blob-file-garbage-size", &garbage)) Wrong("no garbage reported");
     const auto n = [](uint64_t v) { return static_cast<unsigned long long>(v); };
     printf("%s: %llu operations, %llu MB resident, %llu descriptors, %llu MB live, %llu MB on disk (%llu MB dead in files in use, "
            "%llu MB garbage of values), %.2f\n",
@@ -244,7 +244,7 @@ class Soak {
 
   void Take(const std::string& when) {
     const std::lock_guard<std::mutex> lock(samples_mutex_);
-    samples_.push_back(Tell(when.c_str()));
+    samples_.push_back(Report(when.c_str()));
   }
 
   // Of a quarter, 0 to 3: the highest of everything, and the mean amplification.

@@ -16,7 +16,7 @@ namespace {
 using rocksdb::Env;
 using rocksdb::EnvOptions;
 
-TEST(EnvAdapter, DefaultEnvStandsBeforePosix) {
+TEST(EnvAdapter, DefaultEnvWrapsPosix) {
   EXPECT_EQ(FileSystemOfEnv(Env::Default()).get(), PosixFileSystem());
   EXPECT_EQ(ThreadPoolsOfEnv(Env::Default()), DefaultThreadPools());
   EXPECT_STREQ(Env::Default()->Name(), "DefaultEnv");
@@ -99,7 +99,7 @@ TEST(EnvAdapter, BackgroundJobsRunAndUnschedule) {
   EXPECT_EQ(runs, 21);
 }
 
-// A user's own Env: everything goes through its virtual functions.
+// A user's own Env: every call reaches its virtual functions.
 class CountingEnv : public rocksdb::EnvWrapper {
  public:
   explicit CountingEnv(Env* base) : rocksdb::EnvWrapper(base) {}
@@ -152,7 +152,7 @@ TEST(EnvAdapter, ForeignEnvIsUsedThroughItsFunctions) {
 }
 
 // NewWritableFile would empty it.
-TEST(EnvAdapter, AFileThatMayBeThereIsNotMadeAnew) {
+TEST(EnvAdapter, AFileThatMayExistIsNotCreatedAgain) {
   auto memory = std::make_shared<FaultInjectionFileSystem>();
   const auto base = NewEnvForFileSystem(memory);
   CountingEnv env(base.get());

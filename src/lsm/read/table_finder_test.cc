@@ -51,7 +51,7 @@ TEST_F(TableFinderTest, NoTables) {
   EXPECT_EQ(finder_->Find("a"), -1);
 }
 
-TEST_F(TableFinderTest, WhereEightBytesDoNotTell) {
+TEST_F(TableFinderTest, WhereEightBytesAreEqual) {
   Level({{"prefix-12345678a", "prefix-12345678c"},
          {"prefix-12345678d", "prefix-12345678dd"},
          {"prefix-12345678e", "prefix-2"},

@@ -239,7 +239,7 @@ TEST_F(BlockLoaderTest, UnknownCompressionIsNotUsed) {
   EXPECT_EQ(payload.size(), 105u);
 }
 
-TEST_F(BlockLoaderTest, ChecksumsAreNotComputedForThoseWhoDoNotWantThem) {
+TEST_F(BlockLoaderTest, ChecksumsAreNotComputedIfNotWanted) {
   const auto statistics = rocksdb::CreateDBStatistics();
   options_.statistics = statistics.get();
   Build(NumberedRecords(100));
@@ -353,7 +353,7 @@ TEST_F(BlockLoaderTest, SetsShareBlocksIfThereIsMemory) {
     for (int i = 0; i < 2; ++i) blocks.Want(Ref(*piece), 1);
     allocator_->left = memory;
     BlockReadOptions read;
-    read.fill_cache = false;  // nobody counts references
+    read.fill_cache = false;  // no references are counted
     blocks.Load(read);
     BlockRef copy, block;
     EXPECT_EQ(Take(&blocks, *piece, 1, &copy), memory > 1 ? "OK" : kNoMemory);

@@ -171,7 +171,7 @@ TEST_F(ExtentWriterTest, WhatIsDroppedLeavesNothingAndGivesItsRoomBack) {
 }
 
 // Who has the turn and fails gives it up with the extent.
-TEST_F(ExtentWriterTest, AFailedWriteKeepsNobodyWaiting) {
+TEST_F(ExtentWriterTest, AFailedWriteKeepsNoThreadWaiting) {
   FaultInjectionFileSystem fs;
   ASSERT_OK(fs.CreateDir("/db"));
   std::unique_ptr<CompactionFileWriter> file;
@@ -191,7 +191,7 @@ TEST_F(ExtentWriterTest, AFailedWriteKeepsNobodyWaiting) {
   EXPECT_EQ(failed, 4);
 }
 
-TEST_F(ExtentWriterTest, ItIsPacedWhileWhatWasHeldGoesOut) {
+TEST_F(ExtentWriterTest, ItIsPacedWhileHeldBytesAreWritten) {
   Create(16 << 20);
   std::vector<uint64_t> offsets;
   file_->SetPace([&] { offsets.push_back(file_->offset()); });

@@ -61,7 +61,7 @@ TEST_F(FilesAheadTest, WhereThereIsNoRoomForManyOneIsMade) {
   EXPECT_EQ(FilesIn("/db"), before + 1);
 }
 
-// What a job writes into one and syncs is there after a power cut, with no further sync of the directory.
+// What a job writes into one and syncs survives a power cut, without a further sync of the directory.
 TEST_F(FilesAheadTest, EntriesAreDurable) {
   Take();
   const uint64_t number = Take();
@@ -77,7 +77,7 @@ TEST_F(FilesAheadTest, EntriesAreDurable) {
   EXPECT_EQ(data, "data");
 }
 
-TEST_F(FilesAheadTest, WhatNobodyTookIsDeleted) {
+TEST_F(FilesAheadTest, UnusedFilesAreDeleted) {
   for (int i = 0; i < 4; ++i) Take();  // of 7
   EXPECT_EQ(FilesIn("/db"), 7u);
   files_.DeleteAll();

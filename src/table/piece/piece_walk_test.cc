@@ -151,7 +151,7 @@ TEST_F(PieceWalkTest, PreparedSeeksOfSeveralIteratorsShareABatch) {
   EXPECT_OK(a->status());
 }
 
-TEST_F(PieceWalkTest, LongWalksReadTheirNextWindowBesideThePresentOne) {
+TEST_F(PieceWalkTest, LongWalksReadTheirNextWindowInAdvance) {
   Build(/*with_cache=*/false);
   const auto all = [&](const BlockReadOptions& read, bool backward) {
     auto iter = piece_->NewIterator(read);
