@@ -47,8 +47,8 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
   store_context_.read_only = read_only_;
-  files_ahead_ = std::make_unique<FilesAhead>(config_.fs, PieceFileName, [this] { return commits_.NewNumber(); });
-  store_context_.files_ahead = files_ahead_.get();
+  spare_files_ = std::make_unique<SpareFiles>(config_.fs, PieceFileName, [this] { return commits_.NewNumber(); });
+  store_context_.spare_files = spare_files_.get();
   store_context_.statistics = options.statistics.get();
   store_context_.max_subcompactions = options.max_subcompactions;
   store_context_.write_options = PieceWriteOptions(options);
@@ -199,7 +199,7 @@ Status DBImpl::Shutdown() {
   Status s;
   if (!read_only_) {
     space_.Close();
-    files_ahead_->DeleteAll();
+    spare_files_->DeleteAll();
     s = front_.logs.Close();
     for (uint64_t number : front_.logs.TakeSpares()) {
       // What is left is deleted at the next open.

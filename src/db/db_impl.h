@@ -579,7 +579,7 @@ class DBImpl : public rocksdb::DB,
   const std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
   const std::unique_ptr<FileCache> files_;
   const std::unique_ptr<ExtentLedger> ledger_;
-  std::unique_ptr<FilesAhead> files_ahead_;
+  std::unique_ptr<SpareFiles> spare_files_;
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
   const EventLog event_log_;

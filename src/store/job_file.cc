@@ -41,9 +41,9 @@ Status JobFile::Writer(CompactionFileWriter** writer) {
 
 Status JobFile::Create() {
   uint64_t number = 0;
-  if (context_->files_ahead == nullptr) {
+  if (context_->spare_files == nullptr) {
     number = context_->new_number();
-  } else if (Status s = context_->files_ahead->Take(dir_, &number); !s.ok()) {
+  } else if (Status s = context_->spare_files->Take(dir_, &number); !s.ok()) {
     return s;
   }
   std::random_device device;
@@ -104,7 +104,7 @@ Status JobFile::Finish(VersionEdit* edit) {
     s = writer->Finish();
   }
   if (s.ok() && values_) Tick(statistics, rocksdb::BLOB_DB_BLOB_FILE_SYNCED);
-  if (s.ok() && context_->files_ahead == nullptr) s = context_->fs->SyncDir(dir_);
+  if (s.ok() && context_->spare_files == nullptr) s = context_->fs->SyncDir(dir_);
   if (!s.ok()) return s;
   finished_ = true;
   if (const rocksdb::FileChecksumGenerator* const sum = writer->checksum(); sum != nullptr) {

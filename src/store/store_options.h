@@ -26,7 +26,7 @@
 #include "store/victim_order.h"
 #include "table/directory/index_cache.h"
 #include "table/file/file_cache.h"
-#include "table/file/files_ahead.h"
+#include "table/file/spare_files.h"
 #include "table/piece/piece_collectors.h"
 
 namespace rocksdb {
@@ -42,7 +42,7 @@ struct StoreContext {
   FileCache* files = nullptr;
   ExtentLedger* ledger = nullptr;
   bool read_only = false;  // a primary may write the same files concurrently
-  FilesAhead* files_ahead = nullptr;  // null: each job creates its file and syncs the directory
+  SpareFiles* spare_files = nullptr;  // null: each job creates its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
   FileOptions write_options;                         // of compaction files

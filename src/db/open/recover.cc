@@ -489,7 +489,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
 // What no manifest names any more: failures are logged, the next open tries again.
 void DbOpener::DeleteLeftovers() {
   const DbConfig& config = db_->config_;
-  db_->files_ahead_->DeleteAll();  // or they would be taken for leftovers, and still be given out
+  db_->spare_files_->DeleteAll();  // or they would be taken for leftovers, and still be given out
   const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
   std::set<std::string> pages;

@@ -4,7 +4,7 @@
 // be written over by newer ones (DBOptions::recycle_log_file_num).
 //
 // The directory entry of a log is durable before anything is appended to it: several logs are made
-// ahead, empty, with one sync of the directory (FilesAhead), or each has one when it is begun.
+// ahead, empty, with one sync of the directory (SpareFiles), or each has one when it is begun.
 // A synced write is durable together with all writes before it: Sync first
 // syncs what older logs still owe, then the current log.
 //
@@ -28,7 +28,7 @@
 #include "format/file_names.h"
 #include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
-#include "table/file/files_ahead.h"
+#include "table/file/spare_files.h"
 #include "util/mutex.h"
 #include "wal/synced_mark.h"
 #include "wal/wal_writer.h"
@@ -153,7 +153,7 @@ class WalSet {
   Options options_;
   rocksdb::Statistics* const statistics_;
   const std::function<uint64_t()> new_number_;
-  FilesAhead ahead_;  // none if logs are recycled: each new name is a sync then, anyway
+  SpareFiles ahead_;  // none if logs are recycled: each new name is a sync then, anyway
   std::atomic<uint64_t> current_number_{0};
   std::atomic<uint64_t> total_bytes_{0};
   std::atomic<uint64_t> bytes_appended_{0}, syncs_{0};

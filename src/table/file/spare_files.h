@@ -19,11 +19,11 @@
 
 namespace compassdb {
 
-class FilesAhead {
+class SpareFiles {
  public:
   using NameOf = std::string (*)(const std::string& dir, uint64_t number);
   // `new_number` returns file numbers; thread safe.
-  FilesAhead(FileSystem* fs, NameOf name_of, std::function<uint64_t()> new_number)
+  SpareFiles(FileSystem* fs, NameOf name_of, std::function<uint64_t()> new_number)
       : fs_(fs), name_of_(name_of), new_number_(std::move(new_number)) {}
 
   // A file that exists in `dir`, empty, with a durable entry. The caller creates it again, which

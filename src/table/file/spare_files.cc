@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/file/files_ahead.h"
+#include "table/file/spare_files.h"
 
 #include <algorithm>
 
 namespace compassdb {
 
 // Under the lock: a concurrent caller would have to create files, too.
-Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
+Status SpareFiles::Take(const std::string& dir, uint64_t* number) {
   MutexLock lock(&mu_);
   Made& made = made_[dir];
   if (made.numbers.empty()) {
@@ -20,7 +20,7 @@ Status FilesAhead::Take(const std::string& dir, uint64_t* number) {
   return Status::OK();
 }
 
-Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64_t>* numbers) {
+Status SpareFiles::MakeMore(const std::string& dir, size_t n, std::vector<uint64_t>* numbers) {
   std::vector<uint64_t> made;
   Status s;
   for (size_t i = 0; s.ok() && i < n; ++i) {
@@ -43,7 +43,7 @@ Status FilesAhead::MakeMore(const std::string& dir, size_t n, std::vector<uint64
   return s;
 }
 
-void FilesAhead::DeleteAll() {
+void SpareFiles::DeleteAll() {
   MutexLock lock(&mu_);
   for (auto& [dir, made] : made_) {
     for (const uint64_t number : made.numbers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/file/files_ahead.h"
+#include "table/file/spare_files.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 namespace compassdb {
 namespace {
 
-class FilesAheadTest : public ::testing::Test {
+class SpareFilesTest : public ::testing::Test {
  protected:
-  FilesAheadTest() {
+  SpareFilesTest() {
     EXPECT_TRUE(fs_.CreateDir("/db").ok());
     EXPECT_TRUE(fs_.CreateDir("/other").ok());
     EXPECT_TRUE(fs_.SyncDir("/").ok());
@@ -33,10 +33,10 @@ class FilesAheadTest : public ::testing::Test {
 
   FaultInjectionFileSystem fs_;
   uint64_t last_ = 10;
-  FilesAhead files_{&fs_, PieceFileName, [this] { return ++last_; }};
+  SpareFiles files_{&fs_, PieceFileName, [this] { return ++last_; }};
 };
 
-TEST_F(FilesAheadTest, FewSyncsForManyFiles) {
+TEST_F(SpareFilesTest, FewSyncsForManyFiles) {
   std::set<uint64_t> taken;
   for (int i = 0; i < 31 + 16; ++i) {
     const uint64_t number = Take();
@@ -49,7 +49,7 @@ TEST_F(FilesAheadTest, FewSyncsForManyFiles) {
   EXPECT_EQ(fs_.Count(FaultOp::kDirSync), 7u);
 }
 
-TEST_F(FilesAheadTest, WhereThereIsNoRoomForManyOneIsMade) {
+TEST_F(SpareFilesTest, WhereThereIsNoRoomForManyOneIsMade) {
   for (int i = 0; i < 15; ++i) Take();
   fs_.FailNth(FaultOp::kCreate, 3, "/db", Status::NoSpace("injected"));  // of sixteen
   const size_t before = FilesIn("/db");
@@ -62,7 +62,7 @@ TEST_F(FilesAheadTest, WhereThereIsNoRoomForManyOneIsMade) {
 }
 
 // What a job writes into one and syncs survives a power cut, without a further sync of the directory.
-TEST_F(FilesAheadTest, EntriesAreDurable) {
+TEST_F(SpareFilesTest, EntriesAreDurable) {
   Take();
   const uint64_t number = Take();
   std::unique_ptr<WritableFile> file;
@@ -77,14 +77,14 @@ TEST_F(FilesAheadTest, EntriesAreDurable) {
   EXPECT_EQ(data, "data");
 }
 
-TEST_F(FilesAheadTest, UnusedFilesAreDeleted) {
+TEST_F(SpareFilesTest, UnusedFilesAreDeleted) {
   for (int i = 0; i < 4; ++i) Take();  // of 7
   EXPECT_EQ(FilesIn("/db"), 7u);
   files_.DeleteAll();
   EXPECT_EQ(FilesIn("/db"), 4u);
 }
 
-TEST_F(FilesAheadTest, AFailureLeavesNothingAndTheNextTakeTriesAgain) {
+TEST_F(SpareFilesTest, AFailureLeavesNothingAndTheNextTakeTriesAgain) {
   Take();
   for (const FaultOp op : {FaultOp::kDirSync, FaultOp::kCreate}) {
     fs_.FailNth(op, 1, "", Status::IOError("no"));
