@@ -81,37 +81,37 @@ Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const st
   // Let go of also where there is no memory.
   const auto unlock = [](rocksdb::TransactionDBMutex* mutex) { mutex->UnLock(); };
   const std::unique_ptr<rocksdb::TransactionDBMutex, decltype(unlock)> held(stripe->mutex.get(), unlock);
-  Obstacle obstacle;
-  s = TryGrant(request, family.get(), stripe, key, &obstacle);
+  Conflict conflict;
+  s = TryGrant(request, family.get(), stripe, key, &conflict);
   bool in_time = timeout != 0;
   while (!s.ok() && in_time) {
     if (family->removed) return UnknownFamily(family_id);
-    s = AwaitChange(request, family_id, stripe, key, obstacle, end);
+    s = AwaitChange(request, family_id, stripe, key, conflict, end);
     // It may have expired without a word: one more attempt after the time.
     in_time = !s.IsTimedOut() || (end > 0 && options_.env->NowMicros() < end) || timeout < 0;
     if (!s.ok() && !s.IsTimedOut()) break;
-    s = TryGrant(request, family.get(), stripe, key, &obstacle);
+    s = TryGrant(request, family.get(), stripe, key, &conflict);
   }
   return s;
 }
 
 Status PointLocks::AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
-                               const std::string& key, const Obstacle& obstacle,
+                               const std::string& key, const Conflict& conflict,
                                uint64_t end_micros) {
-  const bool owned = !obstacle.owners.empty();
+  const bool owned = !conflict.owners.empty();
   const bool detect = owned && request.detect_deadlock;
   if (detect) {
     int64_t now = 0;
     options_.env->GetCurrentTime(&now).PermitUncheckedError();  // for the record only
-    if (!detector_.BeginWait(request.owner, {obstacle.owners, family, request.exclusive, key},
+    if (!detector_.BeginWait(request.owner, {conflict.owners, family, request.exclusive, key},
                              request.max_depth, now)) {
       return Status::Busy(Status::SubCode::kDeadlock);
     }
   }
-  if (owned && request.waiter != nullptr) request.waiter->WaitingFor(obstacle.owners, family, key);
+  if (owned && request.waiter != nullptr) request.waiter->WaitingFor(conflict.owners, family, key);
   uint64_t until = end_micros;
-  if (obstacle.expires_micros > 0) {
-    until = until > 0 ? std::min(until, obstacle.expires_micros) : obstacle.expires_micros;
+  if (conflict.expires_micros > 0) {
+    until = until > 0 ? std::min(until, conflict.expires_micros) : conflict.expires_micros;
   }
   Status s;
   if (until == 0) {
@@ -128,8 +128,8 @@ Status PointLocks::AwaitChange(const LockRequest& request, uint32_t family, Stri
 }
 
 Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* stripe,
-                            const std::string& key, Obstacle* obstacle) {
-  *obstacle = Obstacle();
+                            const std::string& key, Conflict* conflict) {
+  *conflict = Conflict();
   auto it = stripe->held.find(key);
   if (it == stripe->held.end()) {
     it = stripe->held.emplace(key, Held{request.exclusive, {{request.owner, request.expires_micros}}}).first;
@@ -145,9 +145,9 @@ Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* 
     held.owners.push_back({request.owner, request.expires_micros});
     return Status::OK();
   }
-  if (!OthersExpired(request, held, obstacle)) {
+  if (!OthersExpired(request, held, conflict)) {
     for (const Owner& owner : held.owners) {
-      if (owner.id != request.owner) obstacle->owners.push_back(owner.id);
+      if (owner.id != request.owner) conflict->owners.push_back(owner.id);
     }
     return Status::TimedOut(Status::SubCode::kLockTimeout);
   }
@@ -156,7 +156,7 @@ Status PointLocks::TryGrant(const LockRequest& request, Family* family, Stripe* 
 }
 
 // One holder that does not expire keeps the lock for all that share it.
-bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle) {
+bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Conflict* conflict) {
   uint64_t last = 0;
   for (const Owner& owner : held.owners) {
     if (owner.id == request.owner) continue;
@@ -164,7 +164,7 @@ bool PointLocks::OthersExpired(const LockRequest& request, const Held& held, Obs
     last = std::max(last, owner.expires_micros);
   }
   if (last > 0 && last > options_.env->NowMicros()) {
-    obstacle->expires_micros = last;
+    conflict->expires_micros = last;
     return false;
   }
   for (const Owner& owner : held.owners) {

@@ -99,7 +99,7 @@ class PointLocks {
     std::atomic<bool> removed{false};
   };
   // Why a lock was not granted at once.
-  struct Obstacle {
+  struct Conflict {
     std::vector<TransactionID> owners;
     uint64_t expires_micros = 0;
   };
@@ -107,11 +107,11 @@ class PointLocks {
   std::shared_ptr<Family> Find(uint32_t family) const;
   static Stripe* StripeOf(Family* family, const std::string& key);
   Status TryGrant(const LockRequest& request, Family* family, Stripe* stripe,
-                  const std::string& key, Obstacle* obstacle);
+                  const std::string& key, Conflict* conflict);
   // Whether there is no other owner, or all of them have expired.
-  bool OthersExpired(const LockRequest& request, const Held& held, Obstacle* obstacle);
+  bool OthersExpired(const LockRequest& request, const Held& held, Conflict* conflict);
   Status AwaitChange(const LockRequest& request, uint32_t family, Stripe* stripe,
-                     const std::string& key, const Obstacle& obstacle, uint64_t end_micros);
+                     const std::string& key, const Conflict& conflict, uint64_t end_micros);
 
   const ProcessMark process_;
   const Options options_;
