@@ -95,7 +95,7 @@ class TablelessStore final : public Store, private Pages {
   std::vector<std::string> FilesInPlace() const override;
   uint64_t Rehashing() const override;
   std::unique_ptr<CompactionTask> PickLongWork() override;
-  bool NeedsLongWork() const override { return OverflowIsLoose() || !SectionsToRehash().empty(); }
+  bool NeedsLongWork() const override { return NeedsOverflowRewrite() || !SectionsToRehash().empty(); }
 
   struct PreparedPages;
 
@@ -122,7 +122,7 @@ class TablelessStore final : public Store, private Pages {
   // By the next task: at most as many as it may have threads.
   std::vector<RehashPart> SectionsToRehash() const;
   std::unique_ptr<CompactionTask> StartRehash(std::vector<RehashPart> sections, bool filter);
-  bool OverflowIsLoose() const;  // and no task rewrites it
+  bool NeedsOverflowRewrite() const;  // and no task rewrites it
 
   const StoreContext* const context_;
   const std::unique_ptr<Store> keys_;

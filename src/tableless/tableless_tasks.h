@@ -57,7 +57,7 @@ class RehashTask final : public PageTask {
   // Each of them in parallel.
   Status ForEach(const Rehashes& rehashes, const std::function<Status(SectionRehash*)>& f) const;
   // With the turn, when few changed pages are left, or they do not get fewer.
-  Status AwaitCalm(const Rehashes& rehashes, const std::atomic<bool>* cancel);
+  Status AwaitFewChanges(const Rehashes& rehashes, const std::atomic<bool>* cancel);
   Status Conclude(const Rehashes& rehashes, const std::vector<SequenceNumber>& snapshots,
                   const std::atomic<bool>* cancel, VersionEdit* edit, JobReport* report);
   const bool filter_;  // a pass for the compaction filter: it is a manual one

@@ -191,7 +191,7 @@ Status TablelessView::ChangedByPrimary(uint32_t section, uint64_t page) const {
                           "by the primary: open again, or read a checkpoint");
 }
 
-Status TablelessView::LookupAside(const BlockReadOptions& read, const Slice& user_key,
+Status TablelessView::LookupOldVersion(const BlockReadOptions& read, const Slice& user_key,
                                   const KeyHash& hash, SequenceNumber snapshot,
                                   PageLookup* result) const {
   result->found = false;
@@ -249,7 +249,7 @@ Status TablelessView::LookupAt(const BlockReadOptions& read, const Slice& user_k
   if (!read.snapshot_held) return Status::TryAgain("the page was written since");
   const std::shared_ptr<const TablelessView> now = state_->current();
   if (now == nullptr) return s;
-  return now->LookupAside(read, user_key, hash, snapshot, result);
+  return now->LookupOldVersion(read, user_key, hash, snapshot, result);
 }
 
 Status TablelessView::Feed(const PageRecord& record, GetContext* ctx) {

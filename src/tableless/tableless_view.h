@@ -138,7 +138,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
                       PageLookup* result) const;
   // Of versions that were put aside for snapshots.
-  Status LookupAside(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
+  Status LookupOldVersion(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                      SequenceNumber snapshot, PageLookup* result) const;
 
   const std::shared_ptr<PageState> state_;

@@ -300,7 +300,7 @@ class PageFlush::SectionJob {
     const PageJournal* journal = nullptr;
     PageJournal::Place place;
     return edit_.used() + kPageChangeBytes <= flush_->view_->parts().geometry.page_bytes &&
-           std::all_of(outcomes_.begin(), outcomes_.end(), [](const KeyOutcome& o) { return o.asides.empty(); }) &&
+           std::all_of(outcomes_.begin(), outcomes_.end(), [](const KeyOutcome& o) { return o.old_versions.empty(); }) &&
            !flush_->view_->FindInJournals(section_, page, &journal, &place);
   }
 

@@ -123,14 +123,14 @@ Status Fold(const FoldOptions& options, const Slice& user_key, const std::vector
   for (size_t i = 1; i < survivors.size(); ++i) {
     Survivor& old = survivors[i];
     if (IsDeletion(old.type)) {
-      outcome->asides.push_back({old.sequence, kTypeDeletion, ""});
+      outcome->old_versions.push_back({old.sequence, kTypeDeletion, ""});
     } else if (old.type == kTypeWideColumnEntity) {
-      outcome->asides.push_back({old.sequence, old.type, std::move(old.value)});
+      outcome->old_versions.push_back({old.sequence, old.type, std::move(old.value)});
     } else {
       std::string wrapped;
       s = EncodeWideColumns({{Slice(), old.value}}, &wrapped);
       if (!s.ok()) return s;
-      outcome->asides.push_back({old.sequence, kTypeWideColumnEntity, std::move(wrapped)});
+      outcome->old_versions.push_back({old.sequence, kTypeWideColumnEntity, std::move(wrapped)});
     }
   }
   return s;
@@ -143,7 +143,7 @@ void KeepUnfolded(const FoldOptions& options, const Slice& user_key, std::vector
   if (base != all.end() && (options.snapshots.empty() || options.snapshots.front() >= base->sequence)) {
     all.erase(base + 1, all.end());
   }
-  outcome->asides.clear();
+  outcome->old_versions.clear();
   outcome->owned.clear();
   EncodeUnfolded(all, &outcome->owned);
   outcome->newest = PageRecord{user_key, outcome->owned, all.front().sequence};
@@ -156,7 +156,7 @@ Status FoldKey(const FoldOptions& options, const Slice& user_key,
                const std::vector<NewVersion>& versions, const PageRecord* existing,
                KeyOutcome* outcome) {
   outcome->newest.reset();
-  outcome->asides.clear();
+  outcome->old_versions.clear();
   outcome->gone_at = versions.empty() ? 0 : versions.front().sequence;
   if (OnlyNewestCounts(options, versions, existing)) {
     const NewVersion& v = versions.front();

@@ -25,12 +25,12 @@ struct KeyOutcome {
   std::optional<PageRecord> newest;  // unfolded, if merge operands cannot be folded
   // For the key store: versions that held snapshots still see, newest first; types are kTypeWideColumnEntity
   // (for plain values, too: it sorts before a marker of the same sequence) and kTypeDeletion.
-  struct Aside {
+  struct OldVersion {
     SequenceNumber sequence;
     ValueType type;
     std::string value;
   };
-  std::vector<Aside> asides;
+  std::vector<OldVersion> old_versions;
   SequenceNumber gone_at = 0;  // of the deletion, if the key is deleted
 
   std::string owned;  // newest->value may point here

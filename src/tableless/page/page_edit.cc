@@ -7,19 +7,19 @@ namespace compassdb {
 
 Status AddToKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& outcome,
                     bool existed, bool held, MemTable* keys) {
-  const bool has_asides = !outcome.asides.empty();
+  const bool has_old_versions = !outcome.old_versions.empty();
   Status s;
-  for (const KeyOutcome::Aside& aside : outcome.asides) {
-    if (s.ok()) s = keys->Add(aside.sequence, aside.type, user_key, aside.value, /*concurrent=*/true);
+  for (const KeyOutcome::OldVersion& old : outcome.old_versions) {
+    if (s.ok()) s = keys->Add(old.sequence, old.type, user_key, old.value, /*concurrent=*/true);
   }
   if (!s.ok()) return s;
   // A marker says that a key exists, and stays when the key's value changes.
   if (outcome.newest) {
-    if (!has_asides && (existed || !key_store)) return s;
+    if (!has_old_versions && (existed || !key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
   // A deletion says that a key does not exist, and, to readers with a snapshot, that it changed since: no page does.
-  if (!has_asides && !held && !(existed && key_store)) return s;
+  if (!has_old_versions && !held && !(existed && key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }
 

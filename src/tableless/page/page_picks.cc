@@ -28,7 +28,7 @@ bool TablelessStore::WantsRehash(const Section& section, PageTarget* target) con
   return target->resize != Resize::kNone;
 }
 
-bool TablelessStore::OverflowIsLoose() const {
+bool TablelessStore::NeedsOverflowRewrite() const {
   if (dropped_ || rewriting_overflow_) return false;
   const auto now = current();
   const TablelessView::Parts& parts = now->parts();
@@ -95,7 +95,7 @@ std::vector<RehashPart> TablelessStore::SectionsToRehash() const {
 
 // The overflow store first: it takes less time, and a rehash may find that much more of it.
 std::unique_ptr<CompactionTask> TablelessStore::PickLongWork() {
-  if (OverflowIsLoose()) {
+  if (NeedsOverflowRewrite()) {
     auto task = std::make_unique<OverflowTask>(this);
     rewriting_overflow_ = true;
     own_tasks_.insert(task.get());

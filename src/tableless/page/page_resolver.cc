@@ -57,7 +57,7 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
 
 // Records that are not found here in the simplest way are looked up at their turn. Pages stay in the cache after long
 // walks, too: their keys are spread over the whole key space.
-void PageResolver::ReadAhead(std::span<const Coming> coming, bool /*keep*/) {
+void PageResolver::ReadAhead(std::span<const Upcoming> coming, bool /*keep*/) {
   const TablelessView::Parts& parts = view_->parts();
   coming_ = next_ = 0;
   if (parts.sections.empty() || read_.limits.clock != nullptr) return;

@@ -24,7 +24,7 @@ class PageResolver final : public ValueResolver {
                  rocksdb::PinnableSlice* value) const override;
   Status ResolveVersion(const Slice& user_key, const Slice& ref, rocksdb::PinnableSlice* value,
                         Version* version) const override;
-  void ReadAhead(std::span<const Coming> coming, bool keep) override;
+  void ReadAhead(std::span<const Upcoming> coming, bool keep) override;
 
  private:
   const std::shared_ptr<const TablelessView> view_;

@@ -36,7 +36,7 @@ Status RehashTask::ForEach(const Rehashes& rehashes, const std::function<Status(
 }
 
 // Flushes continue while pages are rebuilt, and change further pages. Their number must fall, or this never ends.
-Status RehashTask::AwaitCalm(const Rehashes& rehashes, const std::atomic<bool>* cancel) {
+Status RehashTask::AwaitFewChanges(const Rehashes& rehashes, const std::atomic<bool>* cancel) {
   for (uint64_t before = UINT64_MAX;;) {
     Status s = ForEach(rehashes, [&](SectionRehash* rehash) { return rehash->CatchUp(cancel); });
     if (!s.ok()) return s;
@@ -62,7 +62,7 @@ Status RehashTask::Run(const std::vector<SequenceNumber>& snapshots, const std::
     rehashes.push_back(std::make_unique<SectionRehash>(store_, view_, part, filter_));
   }
   Status s = ForEach(rehashes, [&](SectionRehash* rehash) { return rehash->WriteAll(cancel); });
-  if (s.ok()) s = AwaitCalm(rehashes, cancel);
+  if (s.ok()) s = AwaitFewChanges(rehashes, cancel);
   if (s.ok()) s = Conclude(rehashes, snapshots, cancel, edit, report);
   for (const auto& rehash : rehashes) rehash->Report(report);
   if (!s.ok()) return s;
