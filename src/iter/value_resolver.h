@@ -33,13 +33,13 @@ class ValueResolver {
   // Resolve will be called for these next, in about this order: they may be read together. Only for resolvers
   // of one iterator; Resolve returns errors. The slices must stay valid until the second next call. Without
   // `keep` the walk is long, and nothing is added to caches.
-  struct Coming {
+  struct Upcoming {
     rocksdb::Slice user_key;
     rocksdb::Slice ref;
   };
   // Reads of this call continue while those of the call before are resolved; otherwise they are dropped.
   virtual bool overlaps() const { return false; }
-  virtual void ReadAhead(std::span<const Coming> /*coming*/, bool /*keep*/) {}
+  virtual void ReadAhead(std::span<const Upcoming> /*coming*/, bool /*keep*/) {}
 };
 
 }  // namespace compassdb

@@ -58,7 +58,7 @@ class SeparatedValues {
   bool forward_ = true;        // the direction of the last window
   std::string from_, until_;   // keys of the first and the last of the last window
   bool scout_done_ = false;    // nothing comes after it
-  std::vector<ValueResolver::Coming> coming_;  // their slices point into
+  std::vector<ValueResolver::Upcoming> coming_;  // their slices point into
   std::string bytes_[2];
   size_t last_bytes_ = 0;  // of these
 };

@@ -31,7 +31,7 @@ rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
   return values_.Read(read_, user_key, hasher_(user_key), ref, value);
 }
 
-void IteratorValues::ReadAhead(std::span<const Coming> coming, bool keep) {
+void IteratorValues::ReadAhead(std::span<const Upcoming> coming, bool keep) {
   last_ = 1 - last_;
   Window& window = windows_[last_];
   window.reads.Drop();

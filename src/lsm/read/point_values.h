@@ -51,7 +51,7 @@ class IteratorValues final : public ValueResolver {
   rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
                           rocksdb::PinnableSlice* value) const override;
   bool overlaps() const override { return true; }
-  void ReadAhead(std::span<const Coming> coming, bool keep) override;
+  void ReadAhead(std::span<const Upcoming> coming, bool keep) override;
 
  private:
   struct Ahead {
