@@ -31,7 +31,7 @@ Status LogReader::SkipTo(uint64_t offset) {
 // zeros here, in which no fragment verifies, so that what follows is found: to the byte, or the record
 // behind would be lost with it; of long damage, which would take long, in steps that grow with it. *block is what was
 // read before the damage; then it is all.
-Status LogReader::ReadAroundDamage(Slice* block) {
+Status LogReader::SkipDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
   // More than is ever unsynced: or a file that refuses reads behind its end, too, would have none.
   constexpr uint64_t kMostRefused = 1 << 30;
@@ -78,7 +78,7 @@ bool LogReader::FillBlock() {
   const uint64_t next = block_offset_ + block_.size();
   Slice block(buffer_.data(), 0);
   Status s = file_->Read(kLogBlockSize, &block, buffer_.data());
-  if (s.IsCorruption()) s = ReadAroundDamage(&block);
+  if (s.IsCorruption()) s = SkipDamage(&block);
   if (!s.ok()) {
     status_ = s;
     eof_ = true;

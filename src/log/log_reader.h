@@ -75,7 +75,7 @@ class LogReader {
   // The same at `position` of the buffered block.
   bool Verify(size_t position, Header* header, std::string* problem) const;
   bool FillBlock();  // false at the end of the file or on an error
-  Status ReadAroundDamage(Slice* block);
+  Status SkipDamage(Slice* block);
   LogRead Bad(uint64_t from, bool inside, const std::string& problem);
   // The fragment there, which is inside the block, is one of log `number`.
   bool IsWholeOf(uint32_t number, size_t position, size_t length) const;

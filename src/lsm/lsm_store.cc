@@ -554,7 +554,7 @@ void LsmStore::NoteKept(int level, const TableRef& table) {
   if (table->covered_bytes() > 0) kept_.emplace(table->oldest_range_tombstone(), table->meta().tph_id);
   if (level == 0 || !table->kept_for_snapshots()) return;
   const TphMeta& meta = table->meta();
-  if (!GivesBack(meta.DataBytes(), table->unseen_bytes(), current()->max_dead_percent)) return;
+  if (!FreesEnough(meta.DataBytes(), table->unseen_bytes(), current()->max_dead_percent)) return;
   kept_.emplace(meta.largest_seq, meta.tph_id);
 }
 
@@ -627,7 +627,7 @@ std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
 
 // Values that range deletions hide still count as live, and use a part of the reserve. True if that is more than a
 // quarter of the reserve, estimated.
-bool LsmStore::CoverMuch(SequenceNumber oldest_snapshot) const {
+bool LsmStore::CoversTooMuch(SequenceNumber oldest_snapshot) const {
   if (values_.version()->empty()) return false;
   uint64_t data = 0, covered = 0;
   for (const auto& level : version_->levels()) {
@@ -651,7 +651,7 @@ PickerInput LsmStore::MakePickerInput() const {
   input.now_seconds = context_->clock->NowMicros() / 1000000;
   const std::unordered_set<uint64_t> vacated = FilesToVacate();
   const SequenceNumber oldest_snapshot = OldestSnapshot();
-  const bool cover = CoverMuch(oldest_snapshot);
+  const bool cover = CoversTooMuch(oldest_snapshot);
   for (const auto& level : version_->levels()) {
     auto& out = input.levels.emplace_back();
     out.reserve(level.size());

@@ -138,7 +138,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   void NoteCovered(const LsmVersion& version, int level, const std::unordered_set<uint64_t>& gone,
                    TableHandle* table) const;
   // Range deletions that all snapshots see hide enough values to compact them.
-  bool CoverMuch(SequenceNumber oldest_snapshot) const;
+  bool CoversTooMuch(SequenceNumber oldest_snapshot) const;
   // The table is added to a level: notes it if snapshots keep enough of it.
   void NoteKept(int level, const TableRef& table);
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }

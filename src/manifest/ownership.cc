@@ -172,7 +172,7 @@ Status Ownership::CheckMounted(const std::string& dir, const char* option) const
                                  "is it mounted? If it is lost, delete " + PlacesFileName(db_dir_));
 }
 
-Status Ownership::CheckLogsAreHere(const std::string& wal_dir) const {
+Status Ownership::CheckLogsExist(const std::string& wal_dir) const {
   const std::string& logs = places_.wal_dir;
   if (logs.empty() || IsSame(logs, wal_dir) || IsOwn(logs)) return Status::OK();
   return Status::InvalidArgument(

@@ -43,7 +43,7 @@ class Ownership {
   // InvalidArgument if the directory was recorded, and there is nothing of the database: its disk is not mounted, say.
   Status CheckMounted(const std::string& dir, const char* option) const;
   // InvalidArgument if the recorded logs are missing, and the options name no others. `wal_dir` is what is used then.
-  Status CheckLogsAreHere(const std::string& wal_dir) const;
+  Status CheckLogsExist(const std::string& wal_dir) const;
 
   // The expected files of a directory without OWNER.
   struct Claims {

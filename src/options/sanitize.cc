@@ -366,7 +366,7 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.enable_blob_files && options.comparator->timestamp_size() != 0) {
     return Status::NotSupported(where + "enable_blob_files", "not with user-defined timestamps");
   }
-  if (options.enable_blob_files && !KeyOrder(options.comparator).HashesStandForKeys()) {
+  if (options.enable_blob_files && !KeyOrder(options.comparator).HashesIdentifyKeys()) {
     return Status::NotSupported(where + "enable_blob_files",
                                 "groups of values are by the hash of the key, and to the comparator " +
                                     std::string(options.comparator->Name()) +

@@ -157,7 +157,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
                                      std::to_string(piece_.perfect_hash_threads));
     }
     if (piece_.partition == Partition::kHashRange && family.comparator != nullptr &&
-        !KeyOrder(family.comparator).HashesStandForKeys()) {
+        !KeyOrder(family.comparator).HashesIdentifyKeys()) {
       return Status::InvalidArgument(
           "partition=kHashRange needs a comparator for which keys of different bytes are different",
           family.comparator->Name());
@@ -226,7 +226,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (family.comparator->timestamp_size() != 0) {
       return Status::NotSupported("store=tableless", "not with user-defined timestamps");
     }
-    if (!KeyOrder(family.comparator).HashesStandForKeys()) {
+    if (!KeyOrder(family.comparator).HashesIdentifyKeys()) {
       return Status::InvalidArgument(
           "store=tableless needs a comparator for which keys of different bytes are different",
           family.comparator->Name());

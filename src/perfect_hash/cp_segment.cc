@@ -80,7 +80,7 @@ uint32_t CpSegmentBuilder::PairFor(const uint32_t* h0, const uint32_t* h1, uint3
   return known;
 }
 
-CpSegmentBuilder::Failure CpSegmentBuilder::WhyNone(uint32_t begin, uint32_t end,
+CpSegmentBuilder::Failure CpSegmentBuilder::ExplainFailure(uint32_t begin, uint32_t end,
                                                     uint32_t slots) const {
   Failure failure = Failure::kFull;
   for (uint32_t i = begin; i < end; ++i) {
@@ -104,7 +104,7 @@ CpSegmentBuilder::Failure CpSegmentBuilder::Search(CpSegment* out) {
     const uint32_t size = order_begin_[o + 1] - begin;
     if (size == 0) break;  // so are all that follow
     const uint32_t index = PairFor(&h0_[begin], &h1_[begin], size, slots, out);
-    if (index == kNoCandidate) return WhyNone(begin, begin + size, out->slots);
+    if (index == kNoCandidate) return ExplainFailure(begin, begin + size, out->slots);
     out->codes[order_[o]] = static_cast<uint16_t>(index);
     const uint32_t pair = out->pairs[index];
     for (uint32_t i = begin; i < begin + size; ++i) {

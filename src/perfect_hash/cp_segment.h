@@ -48,7 +48,7 @@ class CpSegmentBuilder {
   Failure Search(CpSegment* out);
   uint32_t PairFor(const uint32_t* h0, const uint32_t* h1, uint32_t size, const CpSlots& slots,
                    CpSegment* out);
-  Failure WhyNone(uint32_t begin, uint32_t end, uint32_t slots) const;
+  Failure ExplainFailure(uint32_t begin, uint32_t end, uint32_t slots) const;
 
   const FindPairFunction find_pair_;
   std::vector<uint64_t> key_bits_;      // per key: LevelBits

@@ -42,7 +42,7 @@ class ForgeTest : public TableTest {
     ASSERT_OK(BuildPiece(records, tombstones, &meta_, &hashes_));
   }
 
-  PieceParts TakeApart(const PieceMeta& meta) {
+  PieceParts ReadParts(const PieceMeta& meta) {
     PieceParts parts;
     const std::string piece = ReadFile(meta.extent.file_number).substr(meta.extent.offset, meta.extent.length);
     EXPECT_OK(DecodeFooter(piece, meta.file_id, meta.extent.offset + piece.size(), piece.size(), "test", &parts.footer));
@@ -59,7 +59,7 @@ class ForgeTest : public TableTest {
   }
 
   // Rewrites the piece's file. The manifest agrees with the counts of the footer.
-  void PutTogether(PieceParts parts, PieceMeta* meta) {
+  void WriteParts(PieceParts parts, PieceMeta* meta) {
     std::string file = ReadFile(meta->extent.file_number).substr(0, meta->extent.offset) + parts.blocks + parts.pages;
     PieceFooter& footer = parts.footer;
     footer.data_bytes = parts.blocks.size();
@@ -87,9 +87,9 @@ class ForgeTest : public TableTest {
   }
 
   void WriteProperties(const PieceMeta& meta) {
-    PieceParts parts = TakeApart(meta);
+    PieceParts parts = ReadParts(meta);
     parts.section(PieceSection::kProperties) = EncodeProperties(meta, build_.comparator->Name());
-    PutTogether(std::move(parts), &meta_);
+    WriteParts(std::move(parts), &meta_);
   }
 
   PieceRange BlockRange(const PieceMeta& meta, uint32_t block) const {
@@ -128,7 +128,7 @@ class ForgeTest : public TableTest {
   // In the order given.
   void WriteBlock(const PieceMeta& meta, uint32_t b, const std::vector<TestRecord>& records) {
     const KeyOrder order(build_.comparator);
-    BlockBuilder builder(order.bytewise(), order.HashesStandForKeys());
+    BlockBuilder builder(order.bytewise(), order.HashesIdentifyKeys());
     for (const TestRecord& r : records) {
       builder.Add(r.key, BlockFingerprint(build_.hasher(r.key)), r.seq, r.type, r.value);
     }

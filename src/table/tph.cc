@@ -47,7 +47,7 @@ Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
   }
   std::shared_ptr<Tph> tph(new Tph(context, meta, std::move(pieces), mode));
   tph->use_directory_ = (meta.directory.length != 0 || meta.num_keys == 0) &&
-                        context->order.HashesStandForKeys();
+                        context->order.HashesIdentifyKeys();
   for (size_t i = 0; i < tph->pieces_.size(); ++i) {
     const PieceMeta& piece = tph->pieces_[i]->meta();
     if (piece.num_records > 0) tph->search_order_.push_back(static_cast<uint32_t>(i));
@@ -57,7 +57,7 @@ Status Tph::Open(const TableContextRef& context, const TphMeta& meta,
     return tph->pieces_[a]->meta().largest_seq > tph->pieces_[b]->meta().largest_seq;
   });
   if (!tph->use_directory_ && tph->search_order_.size() == 1 &&
-      context->order.HashesStandForKeys()) {
+      context->order.HashesIdentifyKeys()) {
     tph->sole_piece_ = tph->search_order_.front();
   }
   *out = std::move(tph);

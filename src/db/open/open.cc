@@ -95,7 +95,7 @@ Status DbOpener::CheckOwnership(const std::string& wal_dir, bool is_new) {
   };
   check(wal_dir, "wal_dir");
   for (const std::string& dir : table_dirs_) check(dir, "path");
-  if (s.ok() && !is_new && request_.options.wal_dir.empty()) s = ownership_->CheckLogsAreHere(wal_dir);
+  if (s.ok() && !is_new && request_.options.wal_dir.empty()) s = ownership_->CheckLogsExist(wal_dir);
   return s;
 }
 

@@ -91,7 +91,7 @@ Status Repairer::CheckOwnership() {
   if (s.IsCorruption()) s = Status::OK();
   if (s.ok()) s = ownership.Check(config_.wal_dir, "wal_dir");
   if (s.ok()) s = ownership.CheckMounted(config_.wal_dir, "wal_dir");
-  if (s.ok() && options_.wal_dir.empty()) s = ownership.CheckLogsAreHere(config_.wal_dir);
+  if (s.ok() && options_.wal_dir.empty()) s = ownership.CheckLogsExist(config_.wal_dir);
   for (const std::string& dir : Dirs()) {
     if (s.ok()) s = ownership.Check(dir, "path");
     if (s.ok()) s = ownership.CheckMounted(dir, "path");

@@ -77,7 +77,7 @@ MemoryFileSystem::~MemoryFileSystem() {
   // A node's maps may hold long chains of nodes; nothing refers upwards.
 }
 
-Status MemoryFileSystem::CheckUp(const char* operation, const std::string& path) const {
+Status MemoryFileSystem::CheckPowered(const char* operation, const std::string& path) const {
   if (!IsDown()) return Status::OK();
   return Status::IOError("While " + std::string(operation) + ": " + path, "the power is off");
 }
@@ -94,7 +94,7 @@ MemoryFileSystem::NodePtr MemoryFileSystem::Find(const std::vector<std::string>&
 }
 
 Status MemoryFileSystem::FindFile(const char* operation, const std::string& path, NodePtr* node) {
-  Status s = CheckUp(operation, path);
+  Status s = CheckPowered(operation, path);
   if (!s.ok()) return s;
   *node = Find(SplitPath(path));
   if (*node == nullptr) return PosixError(operation, path, ENOENT);
@@ -104,7 +104,7 @@ Status MemoryFileSystem::FindFile(const char* operation, const std::string& path
 
 Status MemoryFileSystem::FindParent(const char* operation, const std::string& path, NodePtr* dir,
                                     std::string* name) {
-  Status s = CheckUp(operation, path);
+  Status s = CheckPowered(operation, path);
   if (!s.ok()) return s;
   std::vector<std::string> parts = SplitPath(path);
   if (parts.empty()) return PosixError(operation, path, EINVAL);
@@ -225,7 +225,7 @@ Status MemoryFileSystem::NewPageFile(const std::string& path, const FileOptions&
 
 Status MemoryFileSystem::FileExists(const std::string& path) {
   MutexLock l(&mu_);
-  Status s = CheckUp("access", path);
+  Status s = CheckPowered("access", path);
   if (!s.ok()) return s;
   return Find(SplitPath(path)) ? Status::OK() : Status::NotFound("While access: " + path);
 }
@@ -242,7 +242,7 @@ Status MemoryFileSystem::GetFileSize(const std::string& path, uint64_t* size) {
 Status MemoryFileSystem::GetModificationTime(const std::string& path, uint64_t* seconds) {
   MutexLock l(&mu_);
   *seconds = 0;
-  Status s = CheckUp("stat a file for modification time", path);
+  Status s = CheckPowered("stat a file for modification time", path);
   if (!s.ok()) return s;
   const NodePtr node = Find(SplitPath(path));
   if (node == nullptr) return PosixError("stat a file for modification time", path, ENOENT);
@@ -262,7 +262,7 @@ Status MemoryFileSystem::GetLinkCount(const std::string& path, uint64_t* count) 
 Status MemoryFileSystem::GetChildren(const std::string& dir, std::vector<std::string>* names) {
   MutexLock l(&mu_);
   names->clear();
-  Status s = CheckUp("opendir", dir);
+  Status s = CheckPowered("opendir", dir);
   if (!s.ok()) return s;
   const NodePtr node = Find(SplitPath(dir));
   if (node == nullptr) return PosixError("opendir", dir, ENOENT);
@@ -273,7 +273,7 @@ Status MemoryFileSystem::GetChildren(const std::string& dir, std::vector<std::st
 
 Status MemoryFileSystem::CreateDir(const std::string& dir) {
   MutexLock l(&mu_);
-  Status s = CheckUp("mkdir", dir);
+  Status s = CheckPowered("mkdir", dir);
   if (!s.ok()) return s;
   NodePtr node = root_;
   for (const std::string& name : SplitPath(dir)) {
@@ -394,7 +394,7 @@ Status MemoryFileSystem::PunchHole(const std::string& path, uint64_t offset, uin
 
 Status MemoryFileSystem::SyncDir(const std::string& dir) {
   MutexLock l(&mu_);
-  Status s = CheckUp("fsync directory", dir);
+  Status s = CheckPowered("fsync directory", dir);
   if (!s.ok()) return s;
   const NodePtr node = Find(SplitPath(dir));
   if (node == nullptr || !node->directory) return PosixError("fsync directory", dir, ENOENT);
@@ -426,7 +426,7 @@ Status MemoryFileSystem::SyncDir(const std::string& dir) {
 
 Status MemoryFileSystem::GetFreeSpace(const std::string& path, uint64_t* bytes) {
   *bytes = uint64_t{1} << 40;
-  return CheckUp("statvfs", path);
+  return CheckPowered("statvfs", path);
 }
 
 Status MemoryFileSystem::LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) {

@@ -126,7 +126,7 @@ class MemoryFileSystem : public FileSystem {
   class Lock;
   using NodePtr = std::shared_ptr<Node>;
 
-  Status CheckUp(const char* operation, const std::string& path) const;
+  Status CheckPowered(const char* operation, const std::string& path) const;
   NodePtr Find(const std::vector<std::string>& parts) const REQUIRES(mu_);
   Status FindFile(const char* operation, const std::string& path, NodePtr* node) REQUIRES(mu_);
   Status FindParent(const char* operation, const std::string& path, NodePtr* dir,

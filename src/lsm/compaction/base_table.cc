@@ -97,7 +97,7 @@ bool BaseTable::StayingOverlaps(const Comparator* cmp, const Slice& start, const
   return false;
 }
 
-bool BaseTable::MayVanish(const TphPiece& piece, const PieceMeta* head) const {
+bool BaseTable::MayDrop(const TphPiece& piece, const PieceMeta* head) const {
   const PieceMeta& m = *piece.meta;
   if (piece.live_keys > 0 || m.num_range_tombstones > 0) return false;
   if (staying_merges_ || (head != nullptr && head->num_merges > 0)) return false;
@@ -155,7 +155,7 @@ void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, 
     if (victim_[p]) continue;
     TphPiece piece = meta().pieces[p];
     piece.live_keys = live[p];
-    if (MayVanish(piece, head)) continue;
+    if (MayDrop(piece, head)) continue;
     index[p] = static_cast<uint32_t>(meta_out->pieces.size());
     meta_out->pieces.push_back(std::move(piece));
   }

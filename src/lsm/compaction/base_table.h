@@ -57,7 +57,7 @@ class BaseTable {
   std::vector<DirectoryEntry>::const_iterator FindKnown(uint64_t h1) const;
   // A piece without live keys may be dropped: no reader sees its versions
   // (tombstones and merge bases keep it).
-  bool MayVanish(const TphPiece& piece, const PieceMeta* head) const;
+  bool MayDrop(const TphPiece& piece, const PieceMeta* head) const;
 
   const TableRef table_;
   DirectoryRef directory_;

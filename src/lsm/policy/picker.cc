@@ -352,7 +352,7 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
     for (size_t i = 0; i < input.levels[level].size(); ++i) {
       const PickerTable& t = input.levels[level][i];
       if (t.busy || t.released_bytes == 0 ||
-          !GivesBack(t.meta->DataBytes(), t.released_bytes, config.max_dead_percent)) {
+          !FreesEnough(t.meta->DataBytes(), t.released_bytes, config.max_dead_percent)) {
         continue;
       }
       if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
@@ -396,7 +396,7 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
 
 }  // namespace
 
-bool GivesBack(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent) {
+bool FreesEnough(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent) {
   const uint64_t stays = data_bytes - std::min(data_bytes, released_bytes);
   return released_bytes > 0 && released_bytes > stays / 100 * percent;
 }
@@ -515,7 +515,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
     any = any || (inside && (old || !level0));
     if (!inside && !level0) continue;
     if (plan.rewrite && !old) continue;
-    if (range.released && !GivesBack(meta.DataBytes(), level[i].released_bytes, kLeastReleasedPercent)) {
+    if (range.released && !FreesEnough(meta.DataBytes(), level[i].released_bytes, kLeastReleasedPercent)) {
       continue;
     }
     if (level[i].busy) {

@@ -152,7 +152,7 @@ struct ManualRange {
 // A caller's request rewrites for less than the background does.
 inline constexpr uint32_t kLeastReleasedPercent = 10;
 // Rewriting the table frees more than `percent` of what stays, of bytes that snapshots kept.
-bool GivesBack(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent);
+bool FreesEnough(uint64_t data_bytes, uint64_t released_bytes, uint32_t percent);
 // Sets *conflict if needed tables are busy.
 CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                           const ManualRange& range, bool* conflict);

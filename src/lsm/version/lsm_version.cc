@@ -80,7 +80,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
       order_(context_->order),
-      hashes_stand_for_keys_(context_->order.HashesStandForKeys()),
+      hashes_stand_for_keys_(context_->order.HashesIdentifyKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),
       accounting_(accounting),

@@ -179,7 +179,7 @@ class BlockLoader {
   // Puts a copy of a block into the cache (PointBlock); it is no error if it does not fit.
   void Keep(const BlockPlace& place, const Slice& payload) const;
   // Whether a block that Peek does not find can only be in the file.
-  bool PeekIsAll() const { return cache_ == nullptr || (own_ != nullptr && !own_has_secondary_); }
+  bool PeekIsComplete() const { return cache_ == nullptr || (own_ != nullptr && !own_has_secondary_); }
   bool has_cache() const { return cache_ != nullptr; }
   void CountHit(size_t charge) const;
   void CountMiss() const;

@@ -157,11 +157,11 @@ TEST_F(WalkTest, BlocksThatEndBeforeTheyBeginAreDamage) {
     const uint64_t length = b == 0 ? third : b == 1 ? second - third : reader.BlockLength(b);
     separators.Add(records.front().key, records.back().key, length);
   }
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kSeparators).clear();
   ASSERT_TRUE(separators.Finish(&parts.section(PieceSection::kSeparators)));
   const size_t before = RecordsBefore(2);
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   piece = OpenPiece(meta_);
   ASSERT_EQ(piece->resident()->BlockOffset(1), third);
   ASSERT_EQ(piece->resident()->BlockLength(1), 0u);
@@ -423,7 +423,7 @@ TEST_P(HashedWalkTest, BlocksThatEndBeforeTheyBeginAreEmpty) {
   const uint32_t first = PlaceOf(0).block;
   std::vector<uint64_t> offsets;
   for (uint32_t b = 0; b <= blocks; ++b) offsets.push_back(piece->resident()->BlockOffset(b));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   Slice section = parts.section(PieceSection::kHashedIndex);
   section.remove_prefix(2);
   uint32_t page_length = 0;
@@ -434,7 +434,7 @@ TEST_P(HashedWalkTest, BlocksThatEndBeforeTheyBeginAreEmpty) {
   std::string forged;
   ASSERT_TRUE(HashedIndex::Encode(offsets, piece->resident()->hashed_index().widths(), page_length, section.ToString(), &forged));
   parts.section(PieceSection::kHashedIndex) = forged;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   piece = OpenPiece(meta_);
   ASSERT_EQ(piece->resident()->BlockOffset(0), offsets[0]);
   ASSERT_EQ(piece->resident()->BlockLength(0), 0u);

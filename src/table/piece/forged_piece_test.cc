@@ -12,9 +12,9 @@ class ForgedPieceTest : public ForgeTest {
   Status Verify() const { return Piece(Context(), meta_, IndexMode::kResident).Verify(); }
   // With the number of a part of the footer and the manifest changed.
   Status VerifyWith(uint64_t PieceFooter::* count, uint64_t change) {
-    PieceParts parts = TakeApart(meta_);
+    PieceParts parts = ReadParts(meta_);
     parts.footer.*count += change;
-    PutTogether(std::move(parts), &meta_);
+    WriteParts(std::move(parts), &meta_);
     return Verify();
   }
 };
@@ -22,7 +22,7 @@ class ForgedPieceTest : public ForgeTest {
 TEST_F(ForgedPieceTest, WhatWasOnlyTakenApartVerifies) {
   Build(NumberedRecords(100), {{"a", "b", 7}});
   const std::string good = ReadFile(last_number_);
-  PutTogether(TakeApart(meta_), &meta_);
+  WriteParts(ReadParts(meta_), &meta_);
   EXPECT_EQ(ReadFile(last_number_), good);
   EXPECT_OK(Verify());
 }
@@ -134,14 +134,14 @@ TEST_F(ForgedPieceTest, SequencesMustLieWithinTheManifestsBounds) {
 
 TEST_F(ForgedPieceTest, TheHashListMustHaveEveryKey) {
   Build(NumberedRecords(100));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   PieceHashes shorter = hashes_;
   shorter.h1.pop_back();
   shorter.h2.pop_back();
   shorter.flags.pop_back();
   parts.section(PieceSection::kHashes) = EncodeHashes(shorter);
   --parts.footer.num_keys;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   ExpectCorruption(Verify(), "key 'key00000198' is not in the hash list");
 }
 
@@ -151,11 +151,11 @@ TEST_F(ForgedPieceTest, TheHashListMustKnowMergeOperands) {
   Build(records);
   EXPECT_OK(Verify());
   for (const size_t key : {7, 8}) {
-    PieceParts parts = TakeApart(meta_);
+    PieceParts parts = ReadParts(meta_);
     PieceHashes wrong = hashes_;
     wrong.flags[key] ^= PieceHashes::kMerge;
     parts.section(PieceSection::kHashes) = EncodeHashes(wrong);
-    PutTogether(std::move(parts), &meta_);
+    WriteParts(std::move(parts), &meta_);
     ExpectCorruption(Verify(), "has a wrong merge flag in the hash list");
     ExpectCorruption(Verify(), NumberedKey(key * 2));
   }
@@ -164,11 +164,11 @@ TEST_F(ForgedPieceTest, TheHashListMustKnowMergeOperands) {
 TEST_F(ForgedPieceTest, AFilterThatLacksAKeyIsFoundByVerify) {
   UseFilter(20000);
   Build({{"another", 1, kTypeValue, "v"}});
-  const std::string other = TakeApart(meta_).section(PieceSection::kFilter);
+  const std::string other = ReadParts(meta_).section(PieceSection::kFilter);
   Build(NumberedRecords(100));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kFilter) = other;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   ExpectCorruption(Verify(), "is not in the filter");
 }
 
@@ -196,32 +196,32 @@ TEST_F(ForgedPieceTest, TheManifestMustAgreeWithTheFooterAboutEveryNumber) {
 
 TEST_F(ForgedPieceTest, KeyOrderHasNoReverseIndex) {
   Build(NumberedRecords(100));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kHashedIndex) = "x";
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   ExpectCorruption(TryOpenPiece(meta_), "a piece in key order with a reverse index");
   parts.section(PieceSection::kHashedIndex).clear();
   parts.pages = "x";
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   ExpectCorruption(TryOpenPiece(meta_), "a piece in key order with a reverse index");
 }
 
 TEST_F(ForgedPieceTest, TombstonesMustBeCounted) {
   Build(NumberedRecords(10), {{"a", "b", 7}});
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.footer.num_range_tombstones = 0;
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   ExpectCorruption(TryOpenPiece(meta_), "range tombstones: the footer counts 0, found 1");
   parts.footer.num_range_tombstones = 2;
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   ExpectCorruption(TryOpenPiece(meta_), "range tombstones: the footer counts 2, found 1");
 }
 
 TEST_F(ForgedPieceTest, AMalformedFilterIsRefused) {
   Build(NumberedRecords(10));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kFilter) = "\xff";
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   EXPECT_OK(TryOpenPiece(meta_));  // nothing reads it
   options_.filters = true;
   ExpectCorruption(TryOpenPiece(meta_), "the filter is malformed");
@@ -233,7 +233,7 @@ TEST_F(ForgedPieceTest, VersionsSayWhetherThereIsAHashList) {
     build_.hash_list = list;
     Build(NumberedRecords(10));
     ASSERT_OK(TryOpenPiece(meta_));
-    EXPECT_EQ(TakeApart(meta_).footer.without_hashes(), !list);
+    EXPECT_EQ(ReadParts(meta_).footer.without_hashes(), !list);
     std::string file = ReadFile(last_number_);
     file[file.size() - 12] ^= 5 ^ 6;  // not under the checksum
     WriteFile(last_number_, file);
@@ -243,9 +243,9 @@ TEST_F(ForgedPieceTest, VersionsSayWhetherThereIsAHashList) {
 
 TEST_F(ForgedPieceTest, RecordsAreInAnOrderThatIsKnown) {
   Build(NumberedRecords(10));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.footer.data_order = 3;
-  PutTogether(parts, &meta_);
+  WriteParts(parts, &meta_);
   ExpectCorruption(TryOpenPiece(meta_), "footer: unknown order of records");
 }
 
@@ -306,9 +306,9 @@ class ForgedHashedPieceTest : public ForgedPieceTest, public ::testing::WithPara
     return 0;
   }
   void WriteHashes(const PieceHashes& hashes) {
-    PieceParts parts = TakeApart(meta_);
+    PieceParts parts = ReadParts(meta_);
     parts.section(PieceSection::kHashes) = EncodeHashes(hashes);
-    PutTogether(std::move(parts), &meta_);
+    WriteParts(std::move(parts), &meta_);
   }
 };
 
@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, ForgedHashedPieceTest, ::testing::Values(DataOr
 TEST_P(ForgedHashedPieceTest, WhatWasOnlyTakenApartVerifies) {
   Build(NumberedRecords(200));
   const std::string good = ReadFile(last_number_);
-  PutTogether(TakeApart(meta_), &meta_);
+  WriteParts(ReadParts(meta_), &meta_);
   EditPage(meta_, 0, [](PageParts*) {});
   EXPECT_EQ(ReadFile(last_number_), good);
   EXPECT_OK(Verify());
@@ -402,14 +402,14 @@ TEST_P(ForgedHashedPieceTest, TheHashListMustBeTheKeys) {
   ExpectCorruption(Verify(), "its keys are not those of the hash list");
   WriteHashes(hashes_);
   EXPECT_OK(Verify());
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   wrong = hashes_;
   wrong.h1.pop_back();
   wrong.h2.pop_back();
   wrong.flags.pop_back();
   parts.section(PieceSection::kHashes) = EncodeHashes(wrong);
   --parts.footer.num_keys;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   ExpectCorruption(Verify(), "its keys are not those of the hash list");
 }
 
@@ -429,23 +429,23 @@ TEST_P(ForgedHashedPieceTest, SeparatorsMustBeOfTheGroups) {
   auto others = NumberedRecords(200);
   for (TestRecord& r : others) r.key = "other" + r.key;
   Build(others);
-  const std::string separators = TakeApart(meta_).section(PieceSection::kSeparators);
+  const std::string separators = ReadParts(meta_).section(PieceSection::kSeparators);
   Build(NumberedRecords(200));
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kSeparators) = separators;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   ExpectCorruption(Verify(), "key 'key00000128' belongs into another group by the separators");
 }
 
 TEST_P(ForgedHashedPieceTest, AFilterThatLacksAKeyIsFoundByVerify) {
   UseFilter(20000);
   Build({{"another", 1, kTypeValue, "v"}});
-  const std::string other = TakeApart(meta_).section(PieceSection::kFilter);
+  const std::string other = ReadParts(meta_).section(PieceSection::kFilter);
   Build(NumberedRecords(100));
   EXPECT_OK(Verify());
-  PieceParts parts = TakeApart(meta_);
+  PieceParts parts = ReadParts(meta_);
   parts.section(PieceSection::kFilter) = other;
-  PutTogether(std::move(parts), &meta_);
+  WriteParts(std::move(parts), &meta_);
   ExpectCorruption(Verify(), "is not in the filter");
 }
 

@@ -76,7 +76,7 @@ Status HashedWriter::WriteBlocks(const HashedLayout& layout, const PieceHashes& 
                                  std::vector<uint64_t>* offsets) {
   places->resize(first_.size());
   offsets->assign(1, 0);
-  BlockBuilder builder(key_order_.bytewise(), key_order_.HashesStandForKeys());
+  BlockBuilder builder(key_order_.bytewise(), key_order_.HashesIdentifyKeys());
   std::vector<uint32_t> keys;
   uint32_t begin = 0;
   for (uint32_t b = 0; b < layout.block_end.size(); ++b) {

@@ -45,7 +45,7 @@ class KeyOrder {
     if (Compare(shorter, *key) >= 0 && Compare(shorter, next) < 0) *key = std::move(shorter);
   }
   // Keys are equal only if their bytes are, so that equal keys have equal hashes (rule 6).
-  bool HashesStandForKeys() const {
+  bool HashesIdentifyKeys() const {
     return bytewise_ || (comparator_->timestamp_size() == 0 &&
                          !comparator_->CanKeysWithDifferentByteContentsBeEqual());
   }

@@ -178,7 +178,7 @@ Piece::Found Piece::FindInCache(const PieceReader& r, const Slice& user_key, con
   LoadedBlock* const loaded =
       resident() != nullptr ? PeekBlock(r, block) : r.PeekBlock(block);
   if (loaded == nullptr) {
-    if (block < r.num_blocks() && r.loader().PeekIsAll()) *missing = block;
+    if (block < r.num_blocks() && r.loader().PeekIsComplete()) *missing = block;
     return Found::kUndecided;
   }
   Block::FindResult found;

@@ -26,9 +26,9 @@ struct PieceBuilder::Rep {
       : options(o),
         order(o.comparator),
         extent(f),
-        block(order.bytewise(), order.HashesStandForKeys()),
+        block(order.bytewise(), order.HashesIdentifyKeys()),
         separators(order) {
-    if (options.data_order != DataOrder::kKey && order.HashesStandForKeys()) {
+    if (options.data_order != DataOrder::kKey && order.HashesIdentifyKeys()) {
       held = std::make_unique<HashedWriter>(options.data_order, order, options.block_size,
                                             FullBytes());
     }

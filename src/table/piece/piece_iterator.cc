@@ -41,7 +41,7 @@ bool PieceIterator::Load(uint32_t block) {
     missing_ = kNone;
     if (!cached) {
       status_ = LoadFromFile(block);
-      LetGoOfFile();
+      ReleaseFile();
       if (!status_.ok()) {
         Stop();
         return false;
@@ -100,7 +100,7 @@ Status PieceIterator::OpenFile() {
   return file_ != nullptr ? Status::OK() : piece_->File(&file_holder_, &file_);
 }
 
-void PieceIterator::LetGoOfFile() {
+void PieceIterator::ReleaseFile() {
   if (file_holder_ == nullptr || ahead_.under_way() || !piece_->FilesScarce()) return;
   file_holder_.reset();
   file_ = nullptr;
@@ -136,7 +136,7 @@ Status PieceIterator::LoadFromFile(uint32_t block) {
   s = ahead_.Get(place.offset, place.length, &stored);
   if (s.ok()) s = timer_.End();
   if (!s.ok()) return s;
-  ReadOn();
+  ReadNextWindow();
   return piece_->loader().FromBytes(place, stored, read_, &ref_);
 }
 
@@ -177,7 +177,7 @@ void PieceIterator::StartWindow(ReadBatch* batch) {
 
 // Reads the next window of a long walk, or of one with async_io, while it walks
 // through the present one.
-void PieceIterator::ReadOn() {
+void PieceIterator::ReadNextWindow() {
   if (ahead_.under_way() || (!read_.async_io && readahead_ < kLongWalk)) return;
   if (piece_->FilesScarce()) return;
   const bool more = backward_ ? window_.from > 0

@@ -180,7 +180,7 @@ class PieceIterator final : public InternalIterator {
   bool Load(uint32_t block);
   Status LoadFromFile(uint32_t block);
   Status OpenFile();
-  void LetGoOfFile();
+  void ReleaseFile();
   bool IsCached(uint32_t block) const;
   // Blocks [from, to) that are read together.
   struct Window {
@@ -192,7 +192,7 @@ class PieceIterator final : public InternalIterator {
     return piece_->meta().extent.offset + piece_->separators().BlockOffset(block);
   }
   void StartWindow(ReadBatch* batch);
-  void ReadOn();
+  void ReadNextWindow();
   uint64_t ReadaheadBytes(uint64_t block_length, uint64_t walked);
   void StepTo(uint32_t block);
   void Count(uint32_t block, bool cached);
