@@ -195,7 +195,7 @@ Status Client::MultiRead(uint64_t n) {
     batch_slices_[i] = batch_keys_[i];
     batch_values_[i].Reset();
   }
-  // Readers only: what is there now was there at the read.
+  // Readers only: a record that exists now existed at the read.
   engine_->MultiGet(n, batch_slices_.data(), batch_values_.data(), batch_statuses_.data());
   for (uint64_t i = 0; i < n; ++i) {
     Status s = CheckRead(numbers_[i], keys_->Contains(numbers_[i]), batch_keys_[i],

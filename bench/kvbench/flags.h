@@ -89,7 +89,7 @@ struct Flags {
   uint64_t Operations() const { return operations == 0 ? records : operations; }
 };
 
-// Parses argv. Returns -1 to go on; otherwise the process ends with that code
+// Parses argv. Returns -1 to continue; otherwise the process ends with that code
 // (0 after --help, 2 after a usage error, which has been printed).
 int ParseFlags(int argc, char** argv, Flags* flags);
 

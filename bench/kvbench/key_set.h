@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which records a benchmark database holds. It makes the live user bytes known
 // exactly (space amplification), lets reads be checked, and is stored next to the
-// database, in <db>.kvbench, so that the next run can go on with --reuse-db.
+// database, in <db>.kvbench, so that the next run can continue with --reuse-db.
 //
 // Thread safety: Contains, Mark, ReserveInsert, AcknowledgeInsert and limit()
 // from any thread; the rest before and after the clients run.

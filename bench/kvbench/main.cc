@@ -24,7 +24,7 @@ int Fail(const std::string& what, const std::string& why) {
   return 1;
 }
 
-// A fill begins with an empty directory. What is there is only deleted if an
+// A fill begins with an empty directory. Old files are only deleted if an
 // earlier kvbench made it.
 int PrepareDirectory(const Flags& flags) {
   namespace fs = std::filesystem;

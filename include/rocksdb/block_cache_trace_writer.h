@@ -19,7 +19,7 @@ struct BlockCacheTraceRecord {
   TraceType block_type = TraceType::kTraceMax;
   uint64_t block_size = 0;
 
-  // Where the block belongs, and who wanted it.
+  // Where the block belongs, and which caller wanted it.
   uint64_t cf_id = 0;
   std::string cf_name;
   uint32_t level = 0;

@@ -270,7 +270,7 @@ class Cache {
   // What the entry was inserted with.
   virtual DeleterFn GetDeleter(Handle* handle) const = 0;
 
-  // Before the process ends: do not free the objects any more.
+  // Before the process ends: do not free the objects.
   virtual void DisownData() {}
 
   struct ApplyToAllEntriesOptions {
@@ -327,7 +327,7 @@ class Cache {
     return Release(handle, erase_if_last_ref);
   }
 
-  // Whether the object of a handle is there already, and how to wait for it.
+  // Whether the object of a handle is ready, and how to wait for it.
   virtual bool IsReady(Handle* /*handle*/) { return true; }
   virtual void Wait(Handle* /*handle*/) {}
   virtual void WaitAll(std::vector<Handle*>& /*handles*/) {}

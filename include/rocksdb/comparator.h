@@ -63,7 +63,7 @@ class Comparator : public Customizable, public CompareInterface {
   // For indexes: may replace *key by a shorter key at or after it. Leaving it alone is correct.
   virtual void FindShortSuccessor(std::string* key) const = 0;
 
-  // True only if t is as long as s and no key of that length lies between them. False is always
+  // True only if t is as long as s and no key of that length is between them. False is always
   // safe.
   virtual bool IsSameLengthImmediateSuccessor(const Slice& /*s*/,
                                               const Slice& /*t*/) const {
@@ -80,7 +80,7 @@ class Comparator : public Customizable, public CompareInterface {
   // Bytes of timestamp at the end of each key.
   inline size_t timestamp_size() const { return timestamp_size_; }
 
-  // Compare() of keys whose timestamps are left out. The flags say whether a timestamp is there.
+  // Compare() of keys whose timestamps are left out. The flags say whether a key has a timestamp.
   int CompareWithoutTimestamp(const Slice& a, const Slice& b) const {
     return CompareWithoutTimestamp(a, /*a_has_ts=*/true, b, /*b_has_ts=*/true);
   }

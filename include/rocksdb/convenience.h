@@ -163,7 +163,7 @@ Status StringToMap(const std::string& opts_str,
 // data stays in the log.
 void CancelAllBackgroundWork(DB* db, bool wait = false);
 
-// Deletes tables that lie wholly within the range. Keys in other tables stay, and older versions
+// Deletes tables that are wholly within the range. Keys in other tables stay, and older versions
 // may come back.
 Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family,
                           const Slice* begin, const Slice* end,

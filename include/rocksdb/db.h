@@ -113,7 +113,7 @@ struct GetMergeOperandsOptions {
 using TablePropertiesCollection =
     std::unordered_map<std::string, std::shared_ptr<const TableProperties>>;
 
-// Reading and writing may go on while flushes and compactions run in the background. Functions
+// Reads and writes continue while flushes and compactions run in the background. Functions
 // without a column family mean the default one.
 class DB {
  public:
@@ -167,7 +167,7 @@ class DB {
       std::vector<ColumnFamilyHandle*>* handles, DB** dbptr,
       std::string trim_ts);
 
-  // Tries to go on after a background error.
+  // Tries to continue after a background error.
   virtual Status Resume() { return Status::NotSupported(); }
 
   // Closes and reports errors, which the destructor cannot. Aborted if snapshots are not released.
@@ -285,7 +285,7 @@ class DB {
     return Status::NotSupported("DB::Merge is not implemented");
   }
 
-  // Applies a batch atomically: after a crash, all of it or nothing is there. The batch is left
+  // Applies a batch atomically: after a crash, all of it or nothing exists. The batch is left
   // with its sequence number.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
@@ -651,7 +651,7 @@ class DB {
                         output_file_names, compaction_job_info);
   }
 
-  // Waits for running flushes and compactions and starts no new ones, but for a CompactRange() that begins later and
+  // Waits for running flushes and compactions and starts no new ones, except for a CompactRange() that begins later and
   // has nothing to flush, as in RocksDB. Calls nest.
   virtual Status PauseBackgroundWork() = 0;
   virtual Status ContinueBackgroundWork() = 0;
@@ -957,7 +957,7 @@ inline Status DB::GetApproximateSizes(ColumnFamilyHandle* column_family, const R
   return GetApproximateSizes(options, column_family, ranges, n, sizes);
 }
 
-// Deletes a database that is not open, files that are not its own excepted. Column families need be
+// Deletes a database that is not open, except files that are not its own. Column families need be
 // given only if they have paths of their own.
 Status DestroyDB(const std::string& name, const Options& options,
                  const std::vector<ColumnFamilyDescriptor>& column_families =

@@ -165,7 +165,7 @@ class Env : public Customizable {
                                  std::unique_ptr<WritableFile>* result,
                                  const EnvOptions& options) = 0;
 
-  // Opens for appending; makes the file if need be.
+  // Opens for appending; makes the file if it is missing.
   virtual Status ReopenWritableFile(const std::string& /*fname*/,
                                     std::unique_ptr<WritableFile>* /*result*/,
                                     const EnvOptions& /*options*/) {

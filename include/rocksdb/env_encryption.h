@@ -39,7 +39,7 @@ class BlockAccessCipherStream {
   // Bytes per block.
   virtual size_t BlockSize() = 0;
 
-  // Works in place on data that lies at fileOffset, whole blocks or not.
+  // Works in place on data at fileOffset, whole blocks or not.
   virtual Status Encrypt(uint64_t fileOffset, char* data, size_t dataSize);
   virtual Status Decrypt(uint64_t fileOffset, char* data, size_t dataSize);
 

@@ -348,7 +348,7 @@ class FileSystem : public Customizable {
     return IOStatus::OK();
   }
 
-  // Gives up reads; their callbacks run all the same.
+  // Cancels reads; their callbacks run nevertheless.
   virtual IOStatus AbortIO(std::vector<void*>& /*io_handles*/) {
     return IOStatus::OK();
   }

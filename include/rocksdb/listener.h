@@ -439,7 +439,7 @@ class EventListener : public Customizable {
   virtual void OnExternalFileIngested(
       DB* /*db*/, const ExternalFileIngestionInfo& /*info*/) {}
 
-  // May set *bg_error to OK, to go on as if nothing had happened; but not after a log failed.
+  // May set *bg_error to OK, to continue as if nothing had happened; but not after a log failed.
   virtual void OnBackgroundError(BackgroundErrorReason /*reason*/,
                                  Status* /*bg_error*/) {}
 

@@ -156,7 +156,7 @@ enum class WALRecoveryMode : char {
   kAbsoluteConsistency = 0x01,
   // Recover up to the first damage, so that the state is one that once was. The default.
   kPointInTimeRecovery = 0x02,
-  // Leave out what is damaged and go on. For disasters.
+  // Leave out what is damaged and continue. For disasters.
   kSkipAnyCorruptedRecords = 0x03,
 };
 
@@ -601,7 +601,7 @@ struct ReadOptions {
   const Slice* iterate_lower_bound;
   const Slice* iterate_upper_bound;
 
-  // Bytes that iterators read at once; 0 for growing as they go on.
+  // Bytes that iterators read at once; 0 for growing as they continue.
   size_t readahead_size;
 
   // Hidden entries after which an iterator gives up with Incomplete; 0 for no limit.

@@ -24,7 +24,7 @@ class SecondaryCacheResultHandle {
  public:
   virtual ~SecondaryCacheResultHandle() = default;
 
-  // Whether the value is there. Does not wait.
+  // Whether the value is ready. Does not wait.
   virtual bool IsReady() = 0;
 
   // Waits for the value.
@@ -61,7 +61,7 @@ class SecondaryCache : public Customizable {
   // Whether advise_erase is obeyed.
   [[nodiscard]] virtual bool SupportForceErase() const = 0;
 
-  // Forgets a key, if it is there.
+  // Removes a key, if it exists.
   virtual void Erase(const Slice& key) = 0;
 
   // Waits for all of the handles.

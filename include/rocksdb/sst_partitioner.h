@@ -44,7 +44,7 @@ class SstPartitioner {
   virtual PartitionerResult ShouldPartition(
       const PartitionerRequest& request) = 0;
 
-  // Whether a table with these keys lies within one partition, so that it can be moved.
+  // Whether a table with these keys is within one partition, so that it can be moved.
   virtual bool CanDoTrivialMove(const Slice& smallest_user_key,
                                 const Slice& largest_user_key) = 0;
 

@@ -59,7 +59,7 @@ class Status {
     kMaxSubCode
   };
 
-  // How much of the database still works after a background error. Soft: writes go on. Hard: reads
+  // How much of the database works after a background error. Soft: writes continue. Hard: reads
   // only, until DB::Resume(). Fatal and worse: reopen, or restore.
   enum Severity : unsigned char {
     kNoError = 0,

@@ -143,7 +143,7 @@ struct BlockBasedTableOptions {
   // Bytes of uncompressed data per block, about.
   uint64_t block_size = 4 * 1024;
 
-  // A block that is full but for this many per cent is closed if the next entry would exceed it.
+  // A block that is full except for this many per cent is closed if the next entry would exceed it.
   int block_size_deviation = 10;
 
   // Entries between restart points of delta encoding, in data and in index blocks.

@@ -20,7 +20,7 @@ namespace compassdb {
 
 inline constexpr uint32_t kWideColumnsVersion = 1;
 
-// Appends the stored form to *out; sorts a copy if need be. Corruption for a name that occurs twice (as in
+// Appends the stored form to *out; sorts a copy if necessary. Corruption for a name that occurs twice (as in
 // RocksDB), InvalidArgument for names or values of 4 GiB and more; *out is then unchanged.
 rocksdb::Status EncodeWideColumns(const rocksdb::WideColumns& columns, std::string* out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks for the compaction of tables in which deletions lie close together.
+// Asks for the compaction of tables in which deletions are close together.
 #include "c_api/errors.h"
 #include "c_api/handles.h"
 #include "rocksdb/utilities/table_properties_collectors.h"

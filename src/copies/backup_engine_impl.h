@@ -38,7 +38,7 @@ class BackupEngineImpl final : public rocksdb::BackupEngine {
                    bool read_only);
   COMPASSDB_DELETED_BY_ITS_PROCESS(BackupEngineImpl, process_)
 
-  // Looks at what is there.
+  // Lists the existing backups.
   Status Open();
 
   Status GetLatestBackupInfo(BackupInfo* info, bool details) const override;

@@ -27,11 +27,11 @@ using SealKey = std::array<unsigned char, kSealKeyBytes>;
 // The eight bytes by which files name the key that they need.
 uint64_t SealKeyId(const SealKey& key);
 
-// Bytes that a segment of so many plain ones takes in the file.
+// Bytes that a segment with this many plain bytes takes in the file.
 inline uint64_t StoredSegmentBytes(uint64_t plain) {
   return kSegmentHeaderBytes + plain + (plain + kSealChunkBytes - 1) / kSealChunkBytes * kSealTagBytes;
 }
-// Where chunk i of a segment lies behind the segment's beginning.
+// The offset of chunk i from the beginning of its segment.
 inline uint64_t StoredChunkOffset(uint64_t i) {
   return kSegmentHeaderBytes + i * (kSealChunkBytes + kSealTagBytes);
 }

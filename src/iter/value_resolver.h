@@ -10,7 +10,7 @@
 namespace compassdb {
 
 // Fetches the value that a record of type kTypeBlobIndex names. Belongs to one state of a store, and is
-// valid as long as that is pinned. Thread safe but for ReadAhead.
+// valid as long as that is pinned. Thread safe except for ReadAhead.
 class ValueResolver {
  public:
   virtual ~ValueResolver() = default;

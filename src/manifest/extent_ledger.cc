@@ -50,7 +50,7 @@ void ExtentLedger::CheckInvariants(const File& file) {
   uint64_t bytes = 0, end = 0;
   for (const auto& [first, last] : file.dead) {
     COMPASSDB_INVARIANT(first < last, "a dead run has bytes");
-    COMPASSDB_INVARIANT(bytes == 0 || end < first, "dead runs lie apart");
+    COMPASSDB_INVARIANT(bytes == 0 || end < first, "dead runs are separate");
     bytes += last - first;
     end = last;
   }

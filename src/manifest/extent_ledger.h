@@ -54,7 +54,7 @@ class ExtentLedger {
 
   // An extent is in use (its edit is committed, or recovery found it). Empty ones are ignored.
   void Add(const Extent& extent);
-  // No reader and no manifest names the extent any more.
+  // No reader and no manifest names the extent now.
   void Release(const Extent& extent);
 
   // The file has this checksum, which its edit names, too: before its extents are added.

@@ -316,7 +316,7 @@ void AddRetired(OptionTable<F>* t) {
         "compaction_measure_io_stats", "memtable_prefix_bloom_huge_page_tlb_size"}) {
     t->push_back(Retired<F>(name));
   }
-  // Programs that set them while the database is open go on, too.
+  // Programs may also set them while the database is open.
   for (const char* name :
        {"soft_rate_limit", "hard_rate_limit", "expanded_compaction_factor", "max_grandparent_overlap_factor",
         "source_compaction_factor", "filter_deletes", "verify_checksums_in_compaction", "memtable_prefix_bloom_bits",

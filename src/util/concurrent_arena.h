@@ -43,7 +43,7 @@ class ConcurrentArena {
   char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t));
 
   size_t MemoryAllocatedBytes() const { return main_.MemoryAllocatedBytes(); }
-  // Allocated less what lies unused in the shards' chunks and the current block.
+  // Allocated bytes without the unused rest of the shards' chunks and the current block.
   size_t ApproximateMemoryUsage() const;
 
  private:
@@ -55,7 +55,7 @@ class ConcurrentArena {
     std::atomic<size_t> remaining{0};
   };
 
-  // Locks a shard, by preference the one that this thread used last.
+  // Locks a shard, preferably the one that this thread used last.
   Shard* LockShard() NO_THREAD_SAFETY_ANALYSIS;
   char* AllocateFromMain(size_t bytes, size_t alignment) EXCLUDES(mu_);
 

@@ -83,7 +83,7 @@ bool EliasFano::Parse(rocksdb::Slice* input, uint64_t max_count, EliasFano* out)
   return true;
 }
 
-// The ones are as many as the elements, all within the range, and the elements ascend to `last`.
+// There is a one for each element, all within the range, and the elements ascend to `last`.
 bool EliasFano::CheckOrder() const {
   uint64_t ones = 0, previous = 0;
   for (size_t w = 0; w < high_.size(); ++w) {

@@ -13,7 +13,7 @@
 // Invariants:
 //  - an object is unlinked (by a sequentially consistent store) before it is
 //    added, and readers load the links sequentially consistently, so that a
-//    guard which Collect does not see cannot reach the object any more;
+//    guard which Collect does not see can no longer reach the object;
 //  - an object stamped s is freed only when every running guard began with an
 //    epoch above s. A guard that began with a stale epoch only delays that.
 // Guards nest; they should be short: no I/O and no waiting within one.
@@ -85,7 +85,7 @@ class RetireList {
     size_t bytes;
     uint64_t stamp;
   };
-  // Removes objects that no reader can reach any more. The caller frees them,
+  // Removes objects that no reader can reach. The caller frees them,
   // with or without its lock.
   void Collect(std::vector<Object>* due);
   static void Free(const std::vector<Object>& due) {

@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// Threads that help the one that makes them: as many as are wanted, or as many as there are to be had, down to none,
+// Threads that help the one that makes them: as many as are wanted, or as many as the system allows, perhaps none,
 // where the system refuses more or has no memory for one.
 class HelperThreads {
  public:

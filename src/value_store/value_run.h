@@ -87,7 +87,7 @@ class ValueRun {
   Status ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
                   std::vector<ValueDeath>* deaths) const;
   // Records as they are stored, of `entries` (in the order of their places), each checked, to `take`. Those that
-  // lie close together are read together, up to about `span` bytes (0: 1 MiB), which are held in memory.
+  // are close together are read together, up to about `span` bytes (0: 1 MiB), which are held in memory.
   Status ReadRecords(const std::vector<ValueEntry>& entries, uint64_t span,
                      const std::function<Status(const ValueEntry&, const Slice&)>& take) const;
   // Reads and checks everything.

@@ -41,7 +41,7 @@ std::vector<bool> EveryBitOf(const std::string& name, const std::string& bytes) 
   return every;
 }
 
-// Another file of the same kind, or the file itself. Logs that are made ahead have nothing to take.
+// Another file of the same kind, or the file itself. Spare logs have nothing to take.
 uint32_t Neighbour(const Files& files, uint32_t file) {
   for (uint32_t i = 0; i < files.size(); i++) {
     const uint32_t other = (file + 1 + i) % static_cast<uint32_t>(files.size());

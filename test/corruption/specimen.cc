@@ -283,7 +283,7 @@ Specimen MakeSpecimen(const SpecimenKind& kind, uint64_t seed) {
     Note(items, &specimen, &merged);
     model.Write(items);
   };
-  // Older logs are longer than the last one if it is to lie over one.
+  // Older logs are longer than the last one if it recycles one.
   const int batches = recycled ? 16 : 6;
   for (int round = 0; round < 5; round++) {
     for (int i = 0; i < batches; i++) write(14);

@@ -13,9 +13,9 @@
 
 namespace compassdb_test {
 
-// The last commit to the manifest, but for that of a close; and what is in the log behind it.
+// The last commit to the manifest, except that of a close; and what is in the log behind it.
 enum class LastCommit {
-  kFlush,          // or a compaction; the logs have nothing of it any more
+  kFlush,          // or a compaction; the logs no longer have it
   kIngestion,      // no log ever had these
   kFamily,         // the second family is created
   kUnloggedFlush,  // with disableWAL

@@ -395,7 +395,7 @@ std::optional<std::string> CrashRun::CheckFiles() {
       if (!name.ends_with(".ph") || known.count(path) != 0) continue;
       uint64_t size = 0;
       if (s.ok()) s = disk_.env()->GetFileSize(path, &size);
-      if (size == 0 && ++ahead <= kMostAhead) continue;  // made ahead
+      if (size == 0 && ++ahead <= kMostAhead) continue;  // a spare log
       strays += " " + path + " of " + std::to_string(size) + " bytes";
     }
   }

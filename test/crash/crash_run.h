@@ -26,7 +26,7 @@ namespace compassdb_test {
 //    unsynced part; its kPointInTimeRecovery must then open it);
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
 //  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file exists that
-//    nothing names, but those made ahead; and a forced collection leaves of separated values what lives;
+//    nothing names, except spare ones; and a forced collection leaves only live separated values;
 //  - what was prepared is found, see TwoPhase;
 //  - what was found is durable: another cut right after the opening does not lose it.
 // Every second database has its tables in two directories, every third its logs in one of their own,

@@ -160,7 +160,7 @@ void Disk::NoteLogs() {
   }
 }
 
-// With less than a header, zeros for it, or the one with which it was made ahead.
+// With less than a header, zeros for it, or the one with which it was created in advance.
 bool Disk::IsEmptySealed(const std::string& path, const std::string& bytes) {
   if (bytes.size() < kSealedHeader || bytes.find_first_not_of('\0') == std::string::npos) return true;
   std::string plain;

@@ -120,7 +120,7 @@ void Commitments::PreparePromise(int i) {
   if (promise.prepare.ok) open_[name] = std::move(txn);
 }
 
-// Of four one stays open; the others are committed, but for one that is rolled back.
+// One of four stays open, one is rolled back, and the others are committed.
 void Commitments::End(int i, Transaction* txn) {
   if (i % 4 == 3) return;
   Promise& promise = promises_[txn->GetName()];

@@ -39,7 +39,7 @@ class FailingDisk {
   // Power off and on, what was not synced is gone.
   void Cut();
 
-  // No call fails any more.
+  // No call fails from now on.
   bool healthy() const { return nth_ == 0 || calls_.load() > last_; }
   // Since then.
   uint64_t calls() const { return calls_.load(); }

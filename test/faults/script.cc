@@ -169,7 +169,7 @@ void Script::CompareSeek(const char* call, rocksdb::Iterator* it, int family, co
   Compare(call, family, it->key().ToString(), &value, view);
 }
 
-// One table of several that lie in a file: what it was is a hole then.
+// One table of several in a file: it becomes a hole.
 void Script::RenewSome() {
   if (db_ == nullptr) return;
   for (int round = 0; round < 2; ++round) {

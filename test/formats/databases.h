@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Databases, as they lie in a directory.
+// Databases, as files in a directory.
 #pragma once
 
 #include <filesystem>

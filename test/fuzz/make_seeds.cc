@@ -250,7 +250,7 @@ void SmallSeeds(const Seeds& seeds) {
   seeds.Write("elias_fano", "squares", Number(1000, 3) + bytes);
 }
 
-// Of pages that lie in no database.
+// Of pages that are in no database.
 void PageSeeds(const Seeds& seeds) {
   MemoryFileSystem fs;
   Must(fs.CreateDir("/db"));

@@ -105,7 +105,7 @@ class Soak {
             plan_.path.c_str());
   }
 
-  // The engine's defaults, but for the sizes: the ratio of memtables to data is that of a large database.
+  // The engine's defaults, except for the sizes: the ratio of memtables to data is that of a large database.
   rocksdb::ColumnFamilyOptions FamilyOptions() const {
     rocksdb::ColumnFamilyOptions options;
     if (!compassdb::ApplyPreset(plan_.preset, &options).ok()) abort();

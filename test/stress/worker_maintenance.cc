@@ -186,7 +186,7 @@ bool Worker::VerifyKept() {
   return Same("an older checkpoint", kept_->content, content);
 }
 
-// All families' but those with timestamps, whose files are read all the same. Returns what went wrong.
+// Of all families without timestamps. The files of the others are read nevertheless. Returns what went wrong.
 std::string Worker::ReadKept(uint64_t seed, Entries* content) const {
   StressDb copy(FilePath("checkpoint"), db_->layout(), db_->flavour(), db_->threads());
   Status s = copy.OpenReadOnly(seed);

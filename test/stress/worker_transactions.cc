@@ -143,7 +143,7 @@ std::string Worker::EndTransaction(rocksdb::Transaction* transaction, const std:
     return s.ok() ? "" : "rollback: " + s.ToString();
   }
   s = transaction->Commit();
-  // RocksDB may not know any more whether there was a conflict.
+  // RocksDB may no longer know whether there was a conflict.
   if (s.IsTryAgain() && !Limits().optimistic_always_knows) return "";
   if (s.ok()) model_.model().Write(items);
   return s.ok() ? "" : "commit: " + s.ToString();

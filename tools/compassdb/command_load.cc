@@ -48,7 +48,7 @@ class Loader {
       progress_.Update(records_ + static_cast<uint64_t>(batch_.Count()), bytes_);
     }
     // Records before a bad line are kept: loading the corrected file again
-    // writes the same records once more and changes nothing.
+    // writes the same records again and changes nothing.
     const rocksdb::Status s = WriteBatch();
     if (!s.ok()) return Fail("load", s);
     if (reader.keeps_return() && !quiet_) {

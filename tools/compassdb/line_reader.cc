@@ -42,7 +42,7 @@ LineReader::~LineReader() {
 bool LineReader::Fill() {
   begin_ = end_ = 0;
   while (error_.empty()) {
-    // A read that waits would go on after a signal.
+    // A read that waits would continue after a signal.
     struct pollfd waiting = {fd_, POLLIN, 0};
     const int ready = poll(&waiting, 1, kPollMillis);
     if (const int signal = Interruption::noted(); signal != 0) {

@@ -15,7 +15,7 @@ class RecordWriter {
   explicit RecordWriter(OutputFormat format, bool keys_only = false)
       : format_(format), keys_only_(keys_only) {}
 
-  // However long the record is, it takes little memory. False when standard output cannot be written any more: FinishOutput (streams.h) says so.
+  // Takes little memory for any length of the record. False if standard output has failed: FinishOutput (streams.h) reports it.
   bool Write(std::string_view key, std::string_view value);
 
   uint64_t count() const { return count_; }

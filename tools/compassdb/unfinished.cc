@@ -40,7 +40,7 @@ std::vector<std::string> NamesIn(const fs::path& dir, std::error_code* ec) {
   return names;
 }
 
-// Later ones say that earlier ones are there: tables, then manifests, then CURRENT.
+// Later ones need earlier ones: tables, then manifests, then CURRENT.
 int OrderOf(const std::string& name) {
   if (name == "CURRENT") return 2;
   return name.compare(0, 8, "MANIFEST") == 0 || name.compare(0, 6, "MIRROR") == 0 ? 1 : 0;
@@ -184,7 +184,7 @@ Status Unfinished::Publish() {
     if (s.ok()) s = SyncPath(place_.parent_path());
   }
   if (!s.ok()) return s;
-  // The database is there. Of the staging directory nothing is left but the mark; no harm if it stays.
+  // The database exists. Only the mark is left of the staging directory; it may stay.
   std::error_code ec;
   fs::remove(staging_ / kMovingName, ec);
   fs::remove(directory(), ec);
@@ -216,7 +216,7 @@ Status Unfinished::MoveUp() {
   for (const std::string& name : names) {
     if (s.ok() && OrderOf(name) != order) s = SyncPath(place_);
     order = OrderOf(name);
-    // What is there now can be repaired without CURRENT.
+    // The files so far can be repaired without CURRENT.
     if (name == "CURRENT") fs::remove(place_ / kUnfinishedName, ec);
     if (!s.ok()) return s;
     fs::rename(fs::path(directory()) / name, place_ / name, ec);
@@ -227,7 +227,7 @@ Status Unfinished::MoveUp() {
 
 Status Unfinished::Clear() {
   std::error_code ec;
-  // With CURRENT the database is whole, and nothing of it is deleted any more. A name that is still in `db` was not moved.
+  // With CURRENT the database is whole, and nothing of it is deleted from here on. A name that is still in `db` was not moved.
   const bool whole = fs::exists(place_ / "CURRENT", ec);
   for (const std::string& name : MovingNames(staging_)) {
     if (!ec && !whole && !fs::exists(fs::path(directory()) / name, ec)) fs::remove_all(place_ / name, ec);

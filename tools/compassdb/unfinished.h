@@ -28,7 +28,7 @@ class Unfinished {
   ~Unfinished();
   Unfinished(const Unfinished&) = delete;
 
-  // Whether a database can be made at `place`: it is not there, or an empty directory but for what a killed command left
+  // Whether a database can be made at `place`: it does not exist, or is empty except for what a killed command left
   // and `lost+found`. `foreign`: files that are none of a database's may be there, too.
   static bool IsVacant(const std::string& place, bool foreign);
 

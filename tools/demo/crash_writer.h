@@ -4,7 +4,7 @@
 //
 // Write number i (from 1) is one batch: package (i - 1) % n gets the value
 // CrashValue(i), and the key kCounterKey gets i. So after a crash the counter
-// says which writes are there, and each of them must be whole.
+// says which writes exist, and each of them must be whole.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -31,7 +31,7 @@ uint64_t RunAndKill(const std::string& db, const std::string& file, uint64_t wan
                     double seconds);
 
 // Checks the reopened database. Empty if all is well, else what is wrong.
-// *found is the number of the last write that is there.
+// *found is the number of the last write that exists.
 std::string CheckAfterCrash(rocksdb::DB* db, const std::vector<std::string>& names,
                             uint64_t acknowledged, uint64_t* found);
 

@@ -28,7 +28,7 @@ class LogPlaces {
  private:
   // The folders of the source that may be what OPTIONS name.
   std::vector<std::filesystem::path> FoldersInside() const;
-  // Others that are there.
+  // Other existing ones.
   std::vector<std::filesystem::path> FoldersOutside() const;
   // Whether OPTIONS name no place, or the source.
   bool IsSource() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compassdb-rocksdb-writer DIR: makes a RocksDB database of what `compassdb export` sends on standard
-// input (protocol.h). Links RocksDB itself. DIR must not exist, and is there when the stream came to its
+// input (protocol.h). Links RocksDB itself. DIR must not exist, and exists once the stream came to its
 // end (compassdb/unfinished.h). The reason of a failure, and nothing else, is written to standard output.
 #include <rocksdb/comparator.h>
 #include <rocksdb/db.h>

@@ -41,7 +41,7 @@ struct BackupEngineOptions {
   // Backups and restored databases are durable when the call returns.
   bool sync;
 
-  // Open() deletes the backups that are there.
+  // Open() deletes all existing backups.
   bool destroy_old_data;
 
   // Copy the write-ahead logs.
@@ -71,7 +71,7 @@ struct BackupEngineOptions {
 
   // How shared files are named, with share_files_with_checksum.
   enum ShareFilesNaming : uint32_t {
-    // Number, checksum, size. The file must be read before it is known whether it is there.
+    // Number, checksum, size. The file must be read before it is known whether it exists.
     kLegacyCrc32cAndFileSize = 1U,
 
     // Number and an identity of the file, which is known without reading it.
@@ -147,7 +147,7 @@ struct CreateBackupOptions {
 };
 
 struct RestoreOptions {
-  // Write-ahead logs that are there stay, archived ones join them, and none is restored over them.
+  // Existing write-ahead logs stay, archived ones join them, and none is restored over them.
   bool keep_log_files;
 
   explicit RestoreOptions(bool _keep_log_files = false)
@@ -258,7 +258,7 @@ class BackupEngineReadOnlyBase {
     return RestoreDBFromLatestBackup(options, db_dir, wal_dir);
   }
 
-  // Files are there and as long as they were; verify_with_checksum reads them, too.
+  // Files exist and are as long as they were; verify_with_checksum reads them, too.
   virtual IOStatus VerifyBackup(BackupID backup_id,
                                 bool verify_with_checksum = false) const = 0;
 };
@@ -309,7 +309,7 @@ class BackupEngine : public BackupEngineReadOnlyBase,
  public:
   virtual ~BackupEngine() {}
 
-  // Makes the directory if need be. The caller deletes the engine.
+  // Makes the directory if it is missing. The caller deletes the engine.
   static IOStatus Open(const BackupEngineOptions& options, Env* db_env,
                        BackupEngine** backup_engine_ptr);
   static IOStatus Open(Env* db_env, const BackupEngineOptions& options,

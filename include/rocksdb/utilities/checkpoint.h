@@ -23,7 +23,7 @@ class Checkpoint {
   static Status Create(DB* db, Checkpoint** checkpoint_ptr);
 
   // Makes `checkpoint_dir`, which must not exist (InvalidArgument), its parent must. Files that never
-  // change are hard links if it lies in the same file system, and copies otherwise; the rest is
+  // change are hard links if it is in the same file system, and copies otherwise; the rest is
   // copied. Memtables are flushed first if the logs hold at least log_size_for_flush bytes (0: in any
   // case); what was written without a log is otherwise not in the copy. *sequence_number_ptr
   // is a sequence number that the copy has reached. After a failure nothing is left.

@@ -250,7 +250,7 @@ class TransactionDB : public StackableDB {
                              const Slice&, const Slice&) override {
     return Status::NotSupported();
   }
-  // As DB::Open(). Transactions that were prepared are there again.
+  // As DB::Open(). Transactions that were prepared exist again.
   static Status Open(const Options& options,
                      const TransactionDBOptions& txn_db_options,
                      const std::string& dbname, TransactionDB** dbptr);
