@@ -245,7 +245,7 @@ Status LsmStore::CheckFiles() const {
     const std::string path = context_->files->PathOf(number);
     uint64_t size = 0;
     Status s;
-    // A file that a secondary holds open may have no name any more.
+    // A file that a secondary holds open may have no name by now.
     if (const std::shared_ptr<CompactionFile> open = context_->files->IfOpen(number)) {
       size = open->size();
     } else {
@@ -253,7 +253,7 @@ Status LsmStore::CheckFiles() const {
     }
     if (!s.ok()) return context_->files->dirs()->Explain(s, number);
     if (size < end) {
-      std::unique_ptr<SequentialFile> file;  // what is no file has a size, too
+      std::unique_ptr<SequentialFile> file;  // a directory has a size, too
       if (s = context_->fs->NewSequentialFile(path, &file); !s.ok()) return s;
       return Status::Corruption(path, "has " + std::to_string(size) +
                                           " bytes, the manifest names extents up to " +
@@ -407,7 +407,7 @@ Status LsmStore::Flush(const FlushRequest& request, VersionEdit* edit, JobReport
 
 Status LsmStore::Prepare(const VersionEdit& edit, std::unique_ptr<Prepared>* prepared) {
   auto tables = std::make_unique<PreparedTables>();
-  // A piece that stays does so in a table that takes the place of another.
+  // Pieces that stay are in a table that replaces another one.
   OpenPieces pieces;
   std::shared_ptr<const LsmVersion> version;
   {
@@ -510,7 +510,7 @@ void LsmStore::Install(const VersionEdit& edit, std::unique_ptr<Prepared> prepar
       if (new_pieces.count(t->piece(i)) == 0) t->piece(i)->MarkObsolete();
     }
   }
-  // Before their file is unpinned, which would be taken for empty otherwise.
+  // Before their file is unpinned, or the file would count as empty.
   values_.Install(edit, tables->values);
   flush_waits_ = false;  // until one asks again
   if (!edit.added_values.empty() && edit.deleted_values.empty()) {
@@ -600,7 +600,7 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
   return vacated;
 }
 
-// Of all families. None if they hold no more than they may.
+// Of all families. None if their dead bytes are within the limit.
 std::vector<ExtentLedger::SparseFile> LsmStore::SparseFiles() const {
   if (current()->max_dead_space_percent == 0) return {};
   std::vector<ExtentLedger::SparseFile> sparse = context_->ledger->Sparse();
@@ -773,7 +773,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
     }
     if (!plan.trivial_move && options->values.enabled) NoteLateJob(task.get());
   } catch (const std::bad_alloc&) {
-    Release(task.get());  // or the tables would be busy for good
+    Release(task.get());  // or the tables would stay busy
     throw;
   }
   return task;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LsmStore::Salvage: every table and every run of values is read. Damaged tables are rewritten
-// (table_salvage.h). If anything is lost, so are tables that name missing values: dead records may show then.
+// (table_salvage.h). If anything is lost, so are tables that name missing values: dead records may become visible.
 #include <algorithm>
 
 #include "lsm/lsm_store_impl.h"
@@ -38,7 +38,7 @@ class LsmStore::Salvager {
     }
   }
 
-  // Reads all of it; *why is what is wrong with it.
+  // Reads all of it; *why is the damage.
   Status CheckTable(const VersionEdit::Added& added, TableRef* table, Status* why) {
     OpenPieces pieces;
     *why = store_->OpenTable(added.tph, added.level, &pieces, table);
@@ -48,7 +48,7 @@ class LsmStore::Salvager {
     for (const TphPiece& piece : added.tph.pieces) {
       if (!why->IsNotSupported() || newer) break;
       const Status s = IsOfNewerVersion(*store_->table_context_, *piece.meta, &newer);
-      if (!s.ok() && !IsDamage(s)) newer = true;  // who knows
+      if (!s.ok() && !IsDamage(s)) newer = true;  // it is not known
     }
     return why->ok() || IsDamage(*why) || (why->IsNotSupported() && !newer) ? Status::OK() : *why;
   }
@@ -96,7 +96,7 @@ class LsmStore::Salvager {
     return Status::OK();
   }
 
-  // Nothing is damaged, but something may have been taken away before.
+  // Nothing is damaged, but a file may have been removed before.
   Status CheckReferences() {
     const StoreOptions& options = store_->options_;
     std::vector<std::vector<TableRef>> levels(static_cast<size_t>(std::max(2, options.num_levels)));

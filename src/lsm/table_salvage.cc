@@ -40,7 +40,7 @@ Status TableSalvage::ResolveReference(std::string* key, std::string* value, Salv
   ValueSalvage::Fate fate = ValueSalvage::Fate::kGone;
   Status s = values_->Find(user_key, context_->hasher(user_key), *value, &fate, &found);
   if (!s.ok() || fate == ValueSalvage::Fate::kStays) return s;
-  // What was lost of a superseded one is the newer record, which counts as that.
+  // If the value is superseded, the newer record was lost, and counts as lost.
   const bool gone = fate != ValueSalvage::Fate::kMoves;
   if (fate == ValueSalvage::Fate::kGone) ++report->lost_values;
   if (gone) found.clear();

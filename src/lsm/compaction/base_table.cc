@@ -75,7 +75,7 @@ bool BaseTable::StayingMayHold(const KeyHash& hash) const {
 bool BaseTable::Shadowed(const KeyHash& hash, SequenceNumber sequence) const {
   const DirectoryHit hit = directory_->Lookup(hash);
   if (hit.kind != DirectoryHit::kPiece || victim_[hit.piece]) return false;
-  // All 96 bits of the hash stand for the key (rule 3).
+  // All 96 bits of the hash identify the key (rule 3).
   bool found = false;
   for (auto it = FindKnown(hash.h1); it != known_.end() && it->h1 == hash.h1; ++it) {
     found = found || (it->h2 == hash.h2 && it->piece == hit.piece);
@@ -136,7 +136,7 @@ void BaseTable::Assemble(const PieceMeta* head, const PieceHashes* head_hashes, 
     } else if (end - k == 1) {
       entries->push_back(*k);
     } else {
-      // Of several records of a key the newest is where the old directory says.
+      // If a key has several records, the old directory names the newest.
       const DirectoryHit hit = directory_->Lookup({k->h1, k->h2});
       const auto live = std::find_if(k, end, [&](const DirectoryEntry& e) {
         return hit.kind == DirectoryHit::kPiece && hit.piece == e.piece;

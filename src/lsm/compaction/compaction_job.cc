@@ -15,8 +15,8 @@ namespace {
 
 // Records of the delta held in memory at a time, in hash range.
 constexpr uint64_t kSplitBytes = 128 << 20;
-// Where tables are rewritten, a region has bases of so many target sizes: enough regions to share
-// out to threads, few enough that their ends do not count.
+// If tables are rewritten, a region has bases of this many target sizes: enough regions to share
+// between threads, few enough that their ends cost little.
 constexpr uint64_t kRegionTables = 32;
 // Threads that share a file hold incomplete pieces in memory: enough for all but one to
 // continue while that one writes.
@@ -81,7 +81,7 @@ Status CompactionJob::RunParts(JobReport* report) {
   return s;
 }
 
-// What the workers made, as one, and durable.
+// Joins the workers' results and makes them durable.
 Status CompactionJob::Gather(VersionEdit* edit, JobReport* report) {
   for (const TableRef& t : in_.inputs) {
     if (!in_.rewrite) edit->deleted.push_back({in_.input_level, t->meta().tph_id});
@@ -273,7 +273,7 @@ Status CompactionJob::CutRegions() {
   return Status::OK();
 }
 
-// Each base is a region, and so is what lies between bases.
+// Each base is a region, and each gap between bases.
 void CompactionJob::CutByHash() {
   SearchRange hull{UINT32_MAX, 0};
   for (const TableRef& t : in_.inputs) {
@@ -331,7 +331,7 @@ void CompactionJob::AddRegion(std::vector<TableRef> bases, const std::optional<s
   region.upper = upper;
 }
 
-// Between two fences, in_.bases from `first` to `end` are met.
+// Between two fences, the delta overlaps in_.bases from `first` to `end`.
 Status CompactionJob::CutByKeys() {
   Status s;
   std::optional<std::string> lower;
@@ -355,7 +355,7 @@ Status CompactionJob::CutByKeys() {
   return s;
 }
 
-// All is rewritten, so bases are cut again, several together: fewer table ends, and those even.
+// All tables are rewritten, so several bases are cut again together: fewer tables, of even size.
 void CompactionJob::CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
                                  const std::optional<std::string>& upper) {
   const uint64_t enough = kRegionTables * gc_.target_table_bytes;

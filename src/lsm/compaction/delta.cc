@@ -43,7 +43,7 @@ Status Delta::LoadTombstones(const std::vector<SequenceNumber>& snapshots) {
   return s;
 }
 
-// Every region asks, and there may be many of both.
+// Called for every region. There may be many regions and tombstones.
 std::span<const RangeTombstone> Delta::TombstonesIn(const std::optional<std::string>& lower,
                                                     const std::optional<std::string>& upper) const {
   const auto first = !lower ? furthest_.begin()
@@ -112,7 +112,7 @@ uint64_t Delta::Bytes(const std::optional<std::string>& lower,
     };
     const uint64_t a = offset(lower, 0), b = offset(upper, total);
     if (b <= a || total == 0) continue;
-    // Dead records do not come down.
+    // Dead records are not moved down.
     sum += static_cast<uint64_t>(static_cast<double>(b - a) / static_cast<double>(total) *
                                  static_cast<double>(m.LiveDataBytes()));
   }

@@ -97,7 +97,7 @@ class TableCutter {
   const StoreOptions* const options_;
   const int level_;
   const std::vector<RangeTombstone> tombstones_;
-  std::optional<std::string> lower_;  // where the table that is open begins
+  std::optional<std::string> lower_;  // where the open table begins
   JobFiles files_;
   ValueSeparator values_;
   const PieceBuildOptions build_;
@@ -145,7 +145,7 @@ class LsmStore::IngestTask final : public CompactionTask {
 };
 
 bool LsmStore::NeedSequence(const Slice& smallest, const Slice& largest) const {
-  // What is deleted leaves the tables before its group has forgotten it: values of sequence 0 would be taken for older.
+  // Deleted keys leave the tables before their group forgets them: values of sequence 0 would be taken for older.
   if (!version_->values()->empty()) return true;
   for (const auto& level : version_->levels()) {
     for (const TableRef& t : level) {

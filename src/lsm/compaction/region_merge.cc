@@ -202,8 +202,8 @@ bool RegionMerge::Trimmed(const RangeTombstone& t) const {
 }
 
 // A range tombstone is dropped when all readers see it and nothing that it covers
-// may be left: in this table, or deeper (rules 1, 4). With user-defined timestamps also only below the
-// history that stays, as records go.
+// may be left: in this table, or deeper (rules 1, 4). With user-defined timestamps it must also be below
+// the history that stays, like a record.
 bool RegionMerge::TombstoneNeeded(const Region& region, const RangeTombstone& t,
                                   const BaseTable* base) const {
   if (!snapshots_.empty() && t.sequence > snapshots_.front()) return true;
@@ -231,12 +231,12 @@ Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
   for (const auto& piece : base.pieces()) {
     if (Status s = piece->ReadRangeTombstones(&all); !s.ok()) return s;
   }
-  // Those that a snapshot sees nothing of, and with times those that history keeps, hide nothing for good.
+  // Tombstones that a snapshot does not see, and with times those that history keeps, hide nothing for good.
   std::erase_if(all, [&](RangeTombstone& t) {
     return !t.timestamp.empty() || (!snapshots_.empty() && t.sequence > snapshots_.front()) ||
            !ClipTombstone(cmp_, region.lower, region.upper, &t);
   });
-  // Nor are those live that a released snapshot kept.
+  // Records that a released snapshot kept are not live either.
   const auto superseded = [&](const PieceMeta& meta) {
     return snapshots_.empty() || snapshots_.front() >= meta.largest_seq ? SupersededBytes(meta) : 0;
   };
@@ -401,7 +401,7 @@ Status RegionMerge::FinishWholeTable(int level, const Region& region,
   return Status::OK();
 }
 
-// No deeper table shares keys with what the region takes in.
+// No deeper table shares keys with the region.
 bool RegionMerge::IsBottom(const Region& region) const {
   std::optional<Slice> low, high;
   const auto extend = [&](const std::string& smallest, const std::string& largest) {
@@ -416,8 +416,8 @@ bool RegionMerge::IsBottom(const Region& region) const {
                                      high ? &*high : nullptr, region.search);
 }
 
-// In hash range an older range tombstone may lie in another partition, whose
-// copy of it iterators apply to all keys: by sequence.
+// In hash range an older range tombstone may be in another partition. Iterators
+// apply that copy to all keys, by sequence.
 bool RegionMerge::MayZeroSequences(const Region& region) const {
   if (region.hash_range || in_.version->HasHashLevels()) {
     return delta_.tombstones().empty() && !in_.version->HasRangeTombstones();

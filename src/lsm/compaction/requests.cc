@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users ask for that takes no reading and writing of tables: tables are dropped,
+// Requests of users that neither read nor write tables: tables are dropped,
 // moved, or marked to be compacted.
 #include <algorithm>
 
@@ -54,7 +54,7 @@ class LsmStore::EditTask final : public CompactionTask {
   }
 
  private:
-  // What the tables' records name in the value store is read from them.
+  // Reads the tables' records, and adds a death for each value that they name.
   Status AddDeaths(VersionEdit* edit, JobReport* report) const {
     const std::shared_ptr<const StoreOptions> options = store_->current();
     JobFile file(store_->context_, options.get(), /*path=*/0, /*flush=*/false, report->observer, /*values=*/true);
@@ -96,7 +96,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickDrop(std::span<const KeyRange> ran
   EditTask::Tables tables;
   std::unordered_set<uint64_t> dropped;
   const auto& levels = version_->levels();
-  // What is older of the table's keys, in a deeper one that stays, would come back, and its values may be gone.
+  // Older records of the table's keys, in a deeper table that stays, would come back. Their values may be deleted.
   const auto uncovers = [&](const TphMeta& t, size_t level) {
     for (size_t below = level + 1; below < levels.size(); ++below) {
       const std::vector<TableRef>& all = levels[below];
@@ -159,7 +159,7 @@ Status LsmStore::PickMove(int from, int to, std::unique_ptr<CompactionTask>* tas
     *conflict = *conflict || busy_.count(meta.tph_id) != 0;
     tables.emplace_back(from, moved[i]);
   }
-  // A job that will write where the tables are, go to, or pass.
+  // A job that will write to a level where the tables are, move to, or pass.
   for (const Claim& claim : claims_) {
     *conflict = *conflict || (claim.level >= std::min(from, to) && claim.level <= std::max(from, to));
   }

@@ -127,7 +127,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   }
 
  private:
-  // All of the runs that go: the values that lived are elsewhere from now on.
+  // All bytes of the deleted runs: their live values have another place now.
   void ReportGarbage(JobReport* report) const {
     std::map<uint64_t, JobReport::ValueFile> files;
     for (const ValueRunRef& run : inputs_) {
@@ -230,7 +230,7 @@ std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group
     collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->NotifyStore(); }});
     return task;
   } catch (const std::bad_alloc&) {
-    values_.Release(group);  // or it would be busy for good
+    values_.Release(group);  // or it would stay busy
     throw;
   }
 }

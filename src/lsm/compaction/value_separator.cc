@@ -106,7 +106,7 @@ void ValueSeparator::Dropped(const Slice& user_key, const Slice& stored, bool su
   if (!ref.Parse(stored)) return;
   const KeyHash hash = context_->hasher(user_key);
   writer_.AddDeath({hash.h1, ref.number});
-  // What superseded it was counted when that was flushed.
+  // A newer record was counted when it was flushed.
   if (!superseded) writer_.AddDeadHint(hash.h1, ref.size);
 }
 

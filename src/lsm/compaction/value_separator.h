@@ -7,8 +7,8 @@
 // 2. Values of records that were in tables before (operands that were merged, values from before the option)
 //    are separated only if nothing newer of the key was flushed before the job began: their group no longer
 //    knows what was collected. Collections keep what is flushed during the job (ValueGcJob).
-// 3. Of a value that is separated although the job has a newer record of its key (a snapshot sees it), that
-//    record leaves a notice now, if it left none and is no separated value itself.
+// 3. A value may be separated although the job has a newer record of its key, because a snapshot sees it. Then
+//    that record leaves a notice now, if it left none and is no separated value itself.
 // 4. A record that the job makes of merges, or of records that range deletions cover, leaves a notice if there is none.
 // 5. A reference that the job reads and does not write again is a death.
 //

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consolidation of what is scanned often: the picker's rule of last resort.
+// Consolidation of tables that are scanned often: the picker's last rule.
 //
-// The rule is that of renting or buying: as long as scans have lost less by
-// several sorted runs than one run would cost to make, the runs stay; after
-// that it is made. So all rewriting that scans cause costs at most what they
-// lost before, and all that they lose before it at most what it costs. A
-// table that is one piece with nothing below loses nothing and is left alone.
+// The rule is that of renting or buying. While scans have lost less by several
+// sorted runs than it costs to merge them, the runs stay. After that they are
+// merged. So rewriting for scans costs at most what the scans lost before, and
+// they lose at most what it costs. A table of one piece with nothing below
+// loses nothing and is not rewritten.
 #include <algorithm>
 
 #include "lsm/policy/picker.h"
@@ -29,9 +29,9 @@ void Keep(uint64_t loss, uint64_t cost, CompactionPlan plan, Offer* best) {
   *best = {gain, std::move(plan)};
 }
 
-// The inputs and all that they meet in the next level become one run. Where the
+// The inputs and all that they overlap in the next level become one run. If the
 // next level is empty in their range, one table moves down a level, with its sums,
-// once the merge further down is paid for; several become one run by themselves.
+// once the merge further down is paid for. Several tables become one run.
 void OfferMerge(const PickerInput& input, const PickerConfig& config, int level,
                 std::vector<size_t> inputs, Offer* best) {
   CompactionPlan plan;

@@ -18,7 +18,7 @@ uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
   return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
 }
 
-// The dead are spread over a piece as the living are.
+// Dead records are spread over a piece like live ones.
 uint64_t PartOf(uint64_t live, uint64_t covered, uint64_t data) {
   if (covered >= data) return live;
   return static_cast<uint64_t>(static_cast<double>(live) * static_cast<double>(covered) / static_cast<double>(data));
@@ -72,8 +72,8 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
     }
   }
 
-  // Over the piece limit: those with the least live bytes, an eighth more than it takes, so
-  // that small ones are merged with their like.
+  // Over the piece limit: the pieces with the least live bytes, an eighth more than needed, so
+  // that small ones are merged with each other.
   const size_t limit = std::max<uint32_t>(config.max_pieces, 1);
   if (staying + 1 > limit) {
     std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -94,7 +94,7 @@ GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcC
     choice.victims.push_back(i);
     victim_live += live_of[i];
   }
-  // Nearly everything: take the rest too and start afresh with one piece.
+  // Nearly everything: take the rest, too, and start again with one piece.
   if (choice.victims.size() == n || (live > 0 && victim_live >= live - live / 8)) {
     choice.whole = !choice.victims.empty();
     if (choice.whole) choice.victims.clear();

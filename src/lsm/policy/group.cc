@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group and settled compaction (BoLT 3.3, 3.4): several victims, neighbours or not, in one job;
-// those first that meet the least below; those that meet nothing by the manifest alone.
+// Group and settled compaction (BoLT 3.3, 3.4): several victims, neighbours or not, in one job. First
+// those that overlap least below. Those that overlap nothing move by the manifest alone.
 #include <algorithm>
 #include <numeric>
 
@@ -12,12 +12,12 @@ namespace {
 
 struct Victim {
   size_t index = 0;            // of its level
-  size_t first = 0, last = 0;  // tables of the next level that it meets: [first, last)
+  size_t first = 0, last = 0;  // tables of the next level that it overlaps: [first, last)
   uint64_t cost = 0;           // bytes that these make a merge write
   bool free = false;           // none of these is busy
 };
 
-// Every table of the level with what it meets, in one walk over both levels.
+// Every table of the level with what it overlaps, in one walk over both levels.
 std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& config, int level) {
   const Comparator* const cmp = config.comparator;
   const auto& below = input.levels[level + 1];
@@ -59,7 +59,7 @@ double Rank(const PickerConfig& config, const PickerTable& table, const Victim& 
   return static_cast<double>(v.cost) / static_cast<double>(std::max<uint64_t>(1, table.live_bytes));
 }
 
-// Inputs and bases of the plan, and where what lies between them stays.
+// Inputs and bases of the plan, and the fences of the tables between them.
 void Fill(std::vector<Victim> chosen, CompactionPlan* plan) {
   std::sort(chosen.begin(), chosen.end(),
             [](const Victim& a, const Victim& b) { return a.index < b.index; });

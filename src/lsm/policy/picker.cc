@@ -38,13 +38,13 @@ bool OverlapsSpan(const Comparator* cmp, const Span& span, const TphMeta& t) {
   return high > 0 || (high == 0 && !span.last->largest_exclusive);
 }
 
-// What a level is cut by; one without tables by what is configured.
+// How a level is cut. For a level without tables: as configured.
 bool CutByHash(const PickerInput& input, const PickerConfig& config, int level) {
   const auto& tables = input.levels[level];
   return tables.empty() ? config.hash_range : tables.front().meta->hash_range;
 }
 
-// Fills plan->bases with the tables of the output level that the span meets.
+// Fills plan->bases with the tables of the output level that the span overlaps.
 // False if one of them is busy.
 bool ChooseBasesOf(const PickerInput& input, const PickerConfig& config, const Span& span,
                    CompactionPlan* plan) {
@@ -73,7 +73,7 @@ bool ChooseBasesOf(const PickerInput& input, const PickerConfig& config, const S
 
 // Level 0 is moved down as a whole: a victim takes all older overlapping tables
 // with it (rule 5), and flushed tables nearly always overlap. The oldest
-// tables that overlap no other table of level 0 and nothing below just move.
+// tables move alone if they overlap no other table of level 0 and nothing below.
 CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) {
   const auto& level0 = input.levels[0];
   CompactionPlan plan;
@@ -101,7 +101,7 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
 }
 
 // How good a victim is: live bytes that leave the level per byte of directory
-// that its move makes us rewrite below (rule 10).
+// that its move rewrites below (rule 10).
 struct Candidate {
   CompactionPlan plan;
   double gain = 0;
@@ -139,7 +139,7 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
   }
   uint64_t bytes = IdleBytes(input, level);
   Candidate best;
-  CompactionPlan moves;  // all that can settle by the manifest alone, in one edit
+  CompactionPlan moves;  // all tables that can settle, in one edit
   for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
     const PickerTable& table = input.levels[level][i];
     if (table.busy) continue;
@@ -164,7 +164,7 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   if (level == 0) return PickLevel0(input, config);
   const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, any victim will do. Where tables are rewritten nothing ever is.
+  // when the level is far over its limit, any victim will do. That rule is off if merges rewrite tables.
   return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
 }
 
@@ -193,9 +193,9 @@ CompactionPlan PickBySize(const PickerInput& input, const PickerConfig& config) 
 // Conversion jobs split their delta in memory.
 constexpr uint64_t kMaxConversionBytes = 256ull << 20;
 
-// Tables that are cut otherwise than is configured go down into a level that is
-// cut so, the deepest of their levels first; from the last level, which has none below,
-// after a move up. Levels above follow when they find their next level empty.
+// Tables that are not cut as configured move down into a level that is, the deepest of
+// their levels first. The last level has none below: its tables move up before that.
+// Levels above follow when they find their next level empty.
 CompactionPlan PickConversion(const PickerInput& input, const PickerConfig& config) {
   const int last = static_cast<int>(input.levels.size()) - 1;
   int level = last;
@@ -250,7 +250,7 @@ CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config
   return LevelScore(input, config, 0) >= 1 ? PickLevel0(input, config) : CompactionPlan();
 }
 
-// Marked tables go down until nothing lies below them.
+// Marked tables move down until no data is below them.
 CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) {
   size_t deepest = input.levels.size() - 1;
   while (deepest > 0 && input.levels[deepest].empty()) --deepest;
@@ -273,7 +273,7 @@ CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
-// What is left of sparse files is rewritten, at its level, so that the files can go.
+// The rest of sparse files is rewritten, at its level, so that the files can be deleted.
 CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) {
   for (size_t level = 1; level < input.levels.size(); ++level) {
     CompactionPlan plan;
@@ -293,8 +293,8 @@ CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) 
   return CompactionPlan();
 }
 
-// A level below has something in the table's bounds: no less than what keeps its range deletions there
-// (LsmVersion::OverlapsBelow), or rewriting it would leave them to be picked again.
+// A level below has something in the table's bounds. It must be true whenever LsmVersion::OverlapsBelow keeps
+// range deletions, or a rewrite would leave them to be picked again.
 bool AnythingBelow(const PickerInput& input, const PickerConfig& config, size_t level, const TphMeta& t) {
   for (size_t l = level + 1; l < input.levels.size(); ++l) {
     for (const PickerTable& below : input.levels[l]) {
@@ -364,7 +364,7 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
   return CompactionPlan();
 }
 
-// Tables whose oldest data passed its time are rewritten whole, at their level; level 0 is moved down.
+// Tables whose oldest data has expired are rewritten whole, at their level; level 0 is moved down.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
   uint64_t limit = config.ttl_seconds;
   if (config.periodic_seconds != 0 && (limit == 0 || config.periodic_seconds < limit)) {
@@ -438,7 +438,7 @@ int DataLevel(const PickerInput& input) {
 CompactionPlan PickMemTableMerge(const PickerInput& input, const PickerConfig& config,
                                  const TphMeta& bounds, uint64_t bytes) {
   CompactionPlan plan;
-  // Where the tables that they meet would be rewritten, several memtables meet them together.
+  // If a merge rewrites tables, it is cheaper for several memtables together.
   if (config.rewrites && !config.one_level) return plan;
   plan.input_level = 0;
   plan.output_level = config.one_level ? DataLevel(input) : 1;
@@ -511,7 +511,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
                         OverlapsRange(config.comparator, meta, range.begin, range.end);
     bool old = range.created_before == 0;
     for (const TphPiece& p : meta.pieces) old = old || p.meta->piece_id < range.created_before;
-    // Flushes that came after the request alone are no reason for a job.
+    // Flushes after the request are not a reason for a job.
     any = any || (inside && (old || !level0));
     if (!inside && !level0) continue;
     if (plan.rewrite && !old) continue;

@@ -120,8 +120,8 @@ inline constexpr const char* kScansReason = "scans";
 inline constexpr const char* kMarkedReason = "marked";
 // What a job costs in addition to its bytes (two syncs, the manifest), in bytes.
 inline constexpr uint64_t kConsolidationFixedCost = 1 << 20;
-// The table, or the tables with those below them, whose rewriting scans have paid
-// for best; empty if they have not paid for any.
+// The table, or the tables with those below them, where scans have lost most per
+// byte of a rewrite; empty if no loss has paid for its rewrite.
 CompactionPlan PickByScans(const PickerInput& input, const PickerConfig& config);
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);

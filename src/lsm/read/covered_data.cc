@@ -37,7 +37,7 @@ uint64_t CoveredInTable(const Comparator* cmp, const std::vector<Fragment>& frag
   for (size_t i = 0; i < meta.pieces.size(); ++i) {
     const uint64_t data = meta.pieces[i].meta->data_bytes;
     const uint64_t covered = CoveredInPiece(cmp, fragments, *table.tph().pieces()[i]);
-    // The dead are spread over a piece as the living are.
+    // Dead records are spread over a piece like live ones.
     if (covered > 0) {
       bytes += static_cast<double>(LiveBytes(meta.pieces[i])) * static_cast<double>(covered) /
                static_cast<double>(data);

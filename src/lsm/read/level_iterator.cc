@@ -32,7 +32,7 @@ int FindTable(const std::vector<TableRef>& tables, uint32_t search_key) {
 
 namespace {
 
-constexpr uint64_t kLeastStep = 128 << 10;  // bytes of loss between two questions to the picker
+constexpr uint64_t kLeastStep = 128 << 10;  // bytes of loss between two calls of the picker
 
 // One seek in ScanCost::kSampled, at random, so that no pattern of seeks escapes.
 bool Sample() {
@@ -104,7 +104,7 @@ class LevelIterator final : public InternalIterator {
     current_->Prev();
     SkipBackward();
   }
-  // Tables that lie before the target are not opened.
+  // Tables before the target are not opened.
   void SkipCovered(const Slice& target, uint64_t seq) override {
     const auto older = [&](int i) { return tables_[i]->meta().largest_seq < seq; };
     int to = index_;
@@ -156,7 +156,7 @@ class LevelIterator final : public InternalIterator {
       accounting.wake();
     }
   }
-  // A seek for a prefix need not look at tables behind it: the one that it begins in was left out, perhaps.
+  // A seek for a prefix does not read tables behind it, even if the table of its target was skipped.
   void SkipForward(bool seeking = false) {
     while (current_ != nullptr && !current_->Valid() && current_->status().ok()) {
       const size_t next = static_cast<size_t>(index_) + 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point reads of many keys at once. Directories answer exactly when they answer
-// no, so the walk down the levels needs no data block up to the first table that
-// claims the key. All keys take that walk first, run by run, in three passes
+// Point reads of many keys at once. A directory's "no" is exact, so the walk down
+// the levels needs no data block up to the first table that may have
+// the key. All keys take that walk first, run by run, in three passes
 // whose cache misses overlap across the keys. The blocks that it leads to, on
-// any level, are then loaded together where the cache did not answer at
-// once, and each key continues alone from the table where its walk ended:
-// usually to its end.
+// any level, are then loaded together if they are not in the cache.
+// Each key continues alone from the table where its walk ended. Usually
+// that table has it.
 #include <algorithm>
 
 #include "iter/merge_helper.h"
@@ -23,7 +23,7 @@ constexpr size_t kKeysAtOnce = 64;
 
 struct Walk {
   PointLookup* lookup = nullptr;
-  const TableHandle* table = nullptr;  // of the run looked at, or the one that claims the key
+  const TableHandle* table = nullptr;  // of the current run, or the one that may have the key
   size_t run = 0;
   DirectoryProbe probe;
   bool arrived = false;

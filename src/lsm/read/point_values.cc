@@ -3,7 +3,7 @@
 
 namespace compassdb {
 
-// Memory of a value that stays for another one: a few large ones shall not make all of them large.
+// Memory of a value that is reused for another one. Larger memory is freed, or all would become large.
 constexpr size_t kMostKept = 64 << 10;
 
 rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,

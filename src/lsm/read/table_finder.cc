@@ -36,7 +36,7 @@ TableFinder::TableFinder(const Comparator* comparator, const std::vector<TableRe
   for (const TableRef& table : tables) {
     const std::string& largest = table->meta().largest;
     first_.push_back(Number(table->meta().smallest, prefix_.size()));
-    // What does not share the prefix lies behind all keys that do.
+    // A key without the prefix is behind all keys with it.
     last_.push_back(Slice(largest).starts_with(prefix_) ? Number(largest, prefix_.size())
                                                         : UINT64_MAX);
   }

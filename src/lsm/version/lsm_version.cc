@@ -23,7 +23,7 @@ constexpr size_t kProbesAtOnce = 16;
 
 const std::vector<TableRef> kNoTables;
 
-// The part of `table` that lies before user_key, bytes.
+// The bytes of `table` before user_key.
 uint64_t OffsetIn(const Comparator* cmp, const TableHandle& table, const Slice& user_key) {
   if (cmp->Compare(user_key, table.meta().smallest) <= 0) return 0;
   if (cmp->Compare(user_key, table.meta().largest) > 0) return table.meta().TotalBytes();
@@ -80,7 +80,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
     : context_(std::move(context)),
       comparator_(context_->options.comparator),
       order_(context_->order),
-      hashes_stand_for_keys_(context_->order.HashesIdentifyKeys()),
+      hashes_identify_keys_(context_->order.HashesIdentifyKeys()),
       levels_(std::move(levels)),
       counters_(std::move(counters)),
       accounting_(accounting),
@@ -101,7 +101,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
 
 namespace {
 
-// Of two tables side by side.
+// Of two neighbouring tables.
 const char* BrokenOrder(const Comparator* cmp, size_t level, const TphMeta& a, const TphMeta& b) {
   if (level == 0) {
     const bool newest_first = a.largest_seq > b.largest_seq || (a.largest_seq == b.largest_seq && a.tph_id > b.tph_id);
@@ -176,7 +176,7 @@ Status LsmVersion::Get(const BlockReadOptions& read, const Slice& user_key, cons
   };
   const PointValues values(*values_, read, hash);
   if (!values_->empty()) ctx->SetValues(&values);
-  // Raw, because clearing what is never used took longer than all else here.
+  // Raw memory, because clearing unused probes took longer than the rest of this function.
   alignas(Probe) std::byte room[kProbesAtOnce * sizeof(Probe)];
   Probe* const probes = reinterpret_cast<Probe*>(room);
   size_t count = 0;
@@ -375,7 +375,7 @@ bool LsmVersion::MayHoldBelow(int level, const Slice& user_key, const KeyHash& h
     const TableRef* table = TableOf(l, user_key, hash);
     if (table == nullptr) continue;
     // Equal keys may have different bytes: their hashes prove nothing (rule 6).
-    if (!hashes_stand_for_keys_) return true;
+    if (!hashes_identify_keys_) return true;
     if ((*table)->tph().MayHold(user_key, hash)) return true;
   }
   return false;
@@ -389,7 +389,7 @@ bool LsmVersion::MayHoldInLevel0(const Slice& user_key, const KeyHash& hash,
         std::find(others.begin(), others.end(), table) != others.end()) {
       continue;
     }
-    if (!hashes_stand_for_keys_ || table->tph().MayHold(user_key, hash)) return true;
+    if (!hashes_identify_keys_ || table->tph().MayHold(user_key, hash)) return true;
   }
   return false;
 }
@@ -399,7 +399,7 @@ bool LsmVersion::MayHoldAbove(int level, const Slice& user_key, const KeyHash& h
   if (MayHoldInLevel0(user_key, hash, others)) return true;
   for (int l = 1; l < level; ++l) {
     const TableRef* table = TableOf(static_cast<size_t>(l), user_key, hash);
-    if (table == nullptr || (hashes_stand_for_keys_ && !(*table)->tph().MayHold(user_key, hash))) continue;
+    if (table == nullptr || (hashes_identify_keys_ && !(*table)->tph().MayHold(user_key, hash))) continue;
     if (std::find(others.begin(), others.end(), *table) == others.end()) return true;
   }
   return false;

@@ -102,7 +102,7 @@ class LsmVersion : public StoreView {
   const TableContextRef context_;
   const Comparator* const comparator_;
   const KeyOrder& order_;  // the context's
-  const bool hashes_stand_for_keys_;
+  const bool hashes_identify_keys_;
   const std::vector<std::vector<TableRef>> levels_;
   std::vector<TableFinder> finders_;  // by level; of level 0 and hash levels unused
   // The tables with range tombstones: few of many, and every iterator needs them.

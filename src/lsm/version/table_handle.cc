@@ -23,7 +23,7 @@ TableHandle::Versions TableHandle::VersionBytes(const TphMeta& meta) {
   for (const TphPiece& p : meta.pieces) {
     const PieceMeta& m = *p.meta;
     const uint64_t live = LiveBytes(p), superseded = SupersededBytes(m);
-    // The superseded are spread over the piece as the living are.
+    // Superseded records are spread over the piece like live ones.
     const auto kept = m.data_bytes == 0 ? 0.0
                                         : static_cast<double>(superseded) / static_cast<double>(m.data_bytes);
     versions.dead += m.data_bytes - live + static_cast<uint64_t>(static_cast<double>(live) * kept);
