@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the changes of an edit the current view. Sections and overflow change only for the owner of the turn,
-// and so not between the two halves.
+// Applies an edit, and makes the result the current view. Only the owner of the turn changes sections and
+// overflow, so they do not change between the two halves.
 #include <algorithm>
 
 #include "tableless/tableless_store_impl.h"
@@ -17,8 +17,8 @@ struct TablelessStore::PreparedPages : Prepared {
   uint64_t overflow_written = 0;  // records
 };
 
-// The index of a section whose `overflow_from` has moved is rebuilt, of all runs from there on: those that stay may be
-// newer than those that are added, which a rewriting makes of what it found when it began.
+// The index of a section whose `overflow_from` has moved is rebuilt, of all runs from there on. Runs that stay may be
+// newer than added ones, because a rewrite adds what existed when it began.
 Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessView::Parts& parts,
                                        std::vector<OverflowIndexBuilder>* indexes, PreparedPages* pages) const {
   if (edit.page_sections.empty()) return Status::OK();
@@ -52,7 +52,7 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
       }
       if (!s.ok()) return s;
       if ((stays && !rebuilt[i]) || id < metas[i]->overflow_from) continue;
-      // Who is at a rehash has to know what a flush changes. Others leave records what they are.
+      // A rehash has to know what a flush changes. Other jobs do not change records.
       if (edit.folded_sequence && i < parts.sections.size()) {
         KeyHash hash;
         hash.h1 = slot.hash;
@@ -66,7 +66,7 @@ Status TablelessStore::PrepareOverflow(const VersionEdit& edit, const TablelessV
   return Status::OK();
 }
 
-// The files that the edit names, opened, and the sections that it makes of those in `parts`.
+// Opens the files that the edit names, and makes the new sections from those in `parts`.
 Status TablelessStore::PreparePages(const VersionEdit& edit, const TablelessView::Parts& parts,
                                     PreparedPages* pages) const {
   Status s;
@@ -146,7 +146,7 @@ void TablelessStore::Unpin(const VersionEdit& edit) {
   }
 }
 
-// What is recovered is an edit of a store without pages.
+// The recovered state is an edit of a store without pages.
 Status TablelessStore::OpenRecovered(TablelessView::Parts* parts) const {
   PreparedPages pages;
   if (Status s = PreparePages(recovered_, *parts, &pages); !s.ok()) return s;

@@ -19,7 +19,7 @@ namespace {
 // Markers per run of a key store that is rebuilt.
 constexpr uint64_t kMarkerBytes = 64 << 20;
 
-// Of a new store, per section: for what is flushed. Rehashes follow what comes later.
+// Pages per section of a new store: enough for the first flush. Rehashes add pages for later ones.
 uint64_t FirstPages(const FlushRequest& request, const PageOptions& options) {
   if (options.pages != 0) return (options.pages + options.sections - 1) / options.sections;
   const uint64_t usable = options.page_bytes - kPageHeaderBytes;
@@ -43,7 +43,7 @@ uint64_t FirstPages(const FlushRequest& request, const PageOptions& options) {
 
 }  // namespace
 
-// Keys alone, sorted, without any index for point reads. Filters and merges are the pages' affair.
+// Keys alone, sorted, without any index for point reads. Filters and merges are for the pages.
 StoreOptions KeyStoreOptions(const StoreOptions& options) {
   StoreOptions keys = options;
   keys.pages.enabled = false;
@@ -291,7 +291,7 @@ Status TablelessStore::FlushPages(const FlushRequest& request, VersionEdit* edit
   return s;
 }
 
-// Who disables deletions looks at the flag after that, and this looks at them after the flag is set.
+// Sets the flag, then checks deletions. A call that disables deletions does that first and then checks the flag.
 bool TablelessStore::BeginInPlace() {
   flush_in_place_.store(true);
   if (context_->ledger->deletions_enabled()) return true;
@@ -363,8 +363,8 @@ Status TablelessStore::Salvage(const VersionEdit& recovered, VersionEdit* edit, 
 }
 
 // A key store that lacks keys is rebuilt from the records. Its other versions were for snapshots of earlier opens.
-// Pages may be ahead and yet not durable: once a power cut has taken them back, the log has what they had, which no
-// marker may hide.
+// Pages may be ahead and not durable. After a power cut has undone them, the log has their records, and no marker may
+// hide those.
 Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
   const std::shared_ptr<const TablelessView> view = current();
   *changed = options_.pages.key_store && !view->parts().keys_whole;
@@ -372,7 +372,7 @@ Status TablelessStore::Complete(VersionEdit* edit, bool* changed) {
   if (context_->log_info) {
     context_->log_info("[" + options_.column_family_name + "] the key store lacks keys: it is rebuilt");
   }
-  // What is damaged is replaced, but files of a later release are not.
+  // Damaged tables are replaced, but files of a later release are not.
   if (Status s = view->parts().keys->Verify(); s.IsNotSupported()) return s;
   edit->column_family = options_.column_family_id;
   edit->keys_whole = true;
@@ -418,8 +418,8 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
   edit->keys_whole = parts.keys_whole;
 }
 
-// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four. Those
-// that wait since file deletions are disabled, and with them writes in place, are no error.
+// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four. Journals
+// that wait because file deletions, and so writes in place, are disabled do not count.
 int TablelessStore::Level0Runs() const {
   const auto now = current();
   const auto& journals = now->parts().journals;

@@ -16,9 +16,9 @@ namespace compassdb {
 
 namespace {
 
-// In a row, by views that each came after the last: only writers that never rest get there.
+// Tries with a newer view each time. Only constant writes need many.
 constexpr int kTries = 64;
-// That are read together.
+// Pages that are read together.
 constexpr size_t kBatchPages = 256;
 
 }  // namespace
@@ -159,8 +159,8 @@ Status TablelessView::LookupInPage(const BlockReadOptions& read, uint32_t sectio
   return Status::OK();
 }
 
-// The index of the overflow store is in memory: a key that it knows costs one read like any other. (Such a key's page
-// holds nothing of it, or, if it was written since, something newer than what a reader of this view is to find here.)
+// The index of the overflow store is in memory, so a key in it costs one read like any other. (The key's page does not
+// have it. If the page was written since, it may have a version that is too new for a reader of this view.)
 Status TablelessView::Lookup(const BlockReadOptions& read, const Slice& user_key,
                              const KeyHash& hash, PageLookup* result) const {
   result->found = false;
@@ -207,8 +207,8 @@ Status TablelessView::LookupOldVersion(const BlockReadOptions& read, const Slice
   if (!s.ok() || !marker.empty()) return s;
   std::string& room = result->room.image;
   room.assign(value.data(), value.size());
-  // Compactions of the key store may have taken its sequence. But it was put aside by the flush of
-  // something newer than the snapshot, after everything older: all that the snapshot sees is in it.
+  // Compactions of the key store may have zeroed its sequence. But the flush of a version newer than the
+  // snapshot stored it there, with everything older: it has all that the snapshot sees.
   result->record = {user_key, room, snapshot, true};
   result->found = true;
   rocksdb::WideColumns columns;
@@ -273,7 +273,7 @@ Status TablelessView::Get(const BlockReadOptions& read, const Slice& user_key, c
   if (lookup.found) {
     s = Feed(lookup.record, ctx);
   } else if (ctx->snapshot() == kMaxSequenceNumber) {
-    // Who asks for the newest sequence wants to know of deletions, too.
+    // A read of the newest sequence needs deletions, too.
     s = parts_.keys->Get(read, user_key, hash, ctx);
   }
   return s;
@@ -347,7 +347,7 @@ Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&
         if (batch.status(at).ok()) {
           records = batch.records(at);
         } else {
-          s = ReadPage(i, first + at, &room, &records);  // it may just be written
+          s = ReadPage(i, first + at, &room, &records);  // a flush may be writing it
         }
         if (s.ok()) s = Annotate(ListPageRecords(records, &list), i, first + at);
         for (size_t r = 0; s.ok() && r < list.size(); ++r) s = f(list[r]);
@@ -366,7 +366,7 @@ Status TablelessView::ForEachRecord(const std::function<Status(const PageRecord&
   return Status::OK();
 }
 
-// What is not found in this simplest way is looked for by itself.
+// Keys that are not found in this simplest way are looked up one by one.
 void TablelessView::MultiGet(const BlockReadOptions& read, std::span<PointLookup> lookups) const {
   const auto alone = [&](PointLookup& lookup) {
     lookup.status = Get(read, lookup.user_key, lookup.hash, lookup.ctx);

@@ -36,7 +36,7 @@ class Section {
     limit_ = section.data() + section.size();
     return true;
   }
-  // What a sample says must be what the values before it come to.
+  // A sample must agree with the values before it.
   bool Next(uint64_t index, uint64_t records_bytes) {
     const bool sampled = index % kPlacesPerSample == 0;
     offset += size;
@@ -144,7 +144,7 @@ bool PlaceIndex::Find(uint64_t number, ValuePlace* place) const {
     }
     at += difference;
   }
-  // Numbers are looked for in runs that do not have them, too: sizes are added up only now.
+  // Lookups often miss a run, so sizes are added up only now.
   uint64_t offset = DecodeFixed32(sample(low) + 8) + uint64_t{i - first} * least_size_;
   if (size_bits_ > 0) {
     for (uint32_t j = first; j < i; ++j) offset += Above(j);

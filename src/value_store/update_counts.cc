@@ -51,7 +51,7 @@ void UpdateCounts::Add(uint64_t h1) {
     Table* const table = current_.load();
     if (table == nullptr) return;
     std::atomic<uint8_t>& count = table->counts[h1 >> (64 - table->bits)];
-    // Two at once may count as one.
+    // Two concurrent updates may count as one.
     const uint8_t before = count.load(std::memory_order_relaxed);
     if (before < UINT8_MAX) count.store(before + 1, std::memory_order_relaxed);
     if (table->updates.fetch_add(1, std::memory_order_relaxed) + 1 >= table->counts.size()) full = table;
@@ -59,7 +59,7 @@ void UpdateCounts::Add(uint64_t h1) {
   if (full != nullptr) Halve(full);
 }
 
-// Unless that was done, or the table replaced, in between.
+// Does nothing if that was done, or the table was replaced, in between.
 void UpdateCounts::Halve(Table* table) {
   MutexLock lock(&mu_);
   if (table != current_.load() || table->updates.load(std::memory_order_relaxed) < table->counts.size()) return;

@@ -10,12 +10,12 @@ namespace compassdb {
 
 namespace {
 
-// Values are read and written in rounds of so many bytes, which are held in memory.
+// Values are read and written in rounds of this size, in memory.
 constexpr uint64_t kRoundBytes = 32 << 20;
 // If hot and cold values are separated, a collection takes the runs with the most garbage per byte to copy.
 // Its other costs, as a share of the group: the higher, the more runs it takes at once.
 constexpr double kOverheadShare = 0.1;
-// So many runs of a group may stay as they are: each is one more place to look for a value.
+// The most runs of a group that may stay as they are: each is one more place to search.
 constexpr size_t kMaxStaying = 24;
 
 // A value or a notice of the group.
@@ -76,7 +76,7 @@ class Collection {
     if (s.ok()) s = hot.Finish();
     if (s.ok()) s = cold.Finish();
     if (s.ok() && report_->values_moved != to_move_) {
-      // Better no collection than one that loses values.
+      // Fail rather than lose values.
       s = Status::Corruption("collection of values",
                              "moved " + std::to_string(report_->values_moved) + " of " +
                                  std::to_string(to_move_) + " values");
@@ -164,7 +164,7 @@ class Collection {
     }
   }
 
-  // A value lives while some reader, at a snapshot or at the end, sees it and nothing newer.
+  // A value is live while a reader, at a snapshot or at the end, sees it and nothing newer.
   void Judge() {
     for (size_t begin = 0; begin < versions_.size();) {
       size_t end = begin + 1;
@@ -257,8 +257,8 @@ class Collection {
 
   bool Young(size_t i) const { return job_.inputs[i]->meta().run_id > job_.old_until; }
 
-  // Runs without garbage stay, and all that are too young. With hot and cold apart, those too that would cost more
-  // to copy than they are worth; where files are vacated, those in other files; where runs are merged, the large ones.
+  // Runs without garbage stay, and runs that are too young. If hot and cold values are separated, so do runs that cost
+  // more to copy than they free; if files are vacated, runs in other files; if runs are merged, large ones.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
@@ -269,8 +269,8 @@ class Collection {
       }
       input.dead_bytes = static_cast<uint64_t>(report_->hints[i].dead);
       bytes += input.live_bytes + input.dead_bytes;
-      // Runs of wider groups are divided. What one says of snapshots can not be taken back by another, which
-      // has a range of its own: then it would not be known which of the two still counts.
+      // Runs of wider groups are divided. The parts have separate ranges, so one part cannot correct what another
+      // says of snapshots: it would not be known which of the two still counts.
       const ValueRunMeta& meta = job_.inputs[i]->meta();
       bool may = Young(i);
       if (job_.merge) {
@@ -283,8 +283,8 @@ class Collection {
       if (input.stays) order.push_back(i);
     }
     if (job_.merge || job_.old_until != UINT64_MAX) return;
-    // A notice is dropped only with the value that it ended. Were it counted here, its run could be taken for it and the
-    // value's stay: it would be written again and again, for nothing.
+    // A notice is dropped only with the value that it ended. If it counted here, a job might take its run and not the
+    // value's. Then the notice would be rewritten again and again.
     const auto worth = [this](size_t i) {
       return static_cast<double>(inputs_[i].freed_bytes) / static_cast<double>(inputs_[i].live_bytes + 1);
     };
@@ -322,7 +322,7 @@ class Collection {
         if (!v.notice && (stays || inputs_[v.run].keep[v.slot])) {
           older_remains = true;
         } else if (stays) {
-          older_remains = false;  // the notice says so of all of them
+          older_remains = false;  // the notice is for all of them
         } else if (older_remains || v.sequence > job_.retain_above) {
           out->AddNotice({v.h1, v.h2, v.sequence});
           older_remains = false;
@@ -425,9 +425,9 @@ class Collection {
   std::vector<Version> versions_;
   std::vector<Pinned> pinned_;
   std::vector<ValueDeath> deaths_;
-  std::vector<uint32_t> death_runs_;  // of each, the input that says so
+  std::vector<uint32_t> death_runs_;  // for each, the input with the death
   uint64_t oldest_ = UINT64_MAX;
-  uint64_t to_move_ = 0;  // values that live in runs that go
+  uint64_t to_move_ = 0;  // live values in runs that are deleted
 };
 
 }  // namespace

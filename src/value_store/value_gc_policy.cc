@@ -9,8 +9,8 @@ namespace {
 
 // A group with less garbage than this share is not worth its copy.
 constexpr double kLeastDeadShare = 0.02;
-// Without collections RocksDB's files go when nothing in them lives. Groups are by hash, so that one value that stays
-// would keep all that its group ever had; but what is copied is this part of what comes back, at most.
+// Without collections RocksDB deletes a file without live values. Groups are by hash, so one live value would keep all
+// garbage of its group. So a group is copied if the copy is at most this part of the freed bytes.
 constexpr uint64_t kRemains = 16;
 // Less is not worth a flush.
 constexpr uint64_t kLeastFlush = 64 << 10;
@@ -19,7 +19,7 @@ double DeadShare(const ValueVersion::Group& g) {
   return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
 }
 
-// Garbage per byte to be copied, times how long the group was left alone.
+// Garbage per byte to be copied, times the time since the last collection.
 double BenefitOverCost(const ValueVersion::Group& g, uint64_t now) {
   const double live = static_cast<double>(g.bytes - g.dead_bytes) + 1;
   const double age = static_cast<double>(now > g.newest ? now - g.newest : 0) + 1;

@@ -96,7 +96,7 @@ Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* byt
   s = file->file()->Read(meta_.extent.offset + offset, n, bytes, room->data());
   if (!s.ok()) return s;
   if (bytes->size() != n) return Corruption("the file ends within it");
-  if (bytes->data() != room->data()) {  // the file's own memory may go with it
+  if (bytes->data() != room->data()) {  // the file's own memory may be freed with it
     room->assign(bytes->data(), n);
     *bytes = *room;
   }

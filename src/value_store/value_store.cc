@@ -11,14 +11,14 @@ namespace compassdb {
 
 namespace {
 
-// At least 64 groups, so that the copy of one is small compared to the store; where memtables are so small that
-// a group's share of one is not worth a write, 16.
+// At least 64 groups, so that the copy of one is small compared to the store. Only 16 if memtables are so small
+// that a group's share of one is not worth a write.
 constexpr uint32_t kMinGroupBits = 6;
 constexpr uint32_t kFewestGroupBits = 4;
 constexpr uint64_t kWorthAWrite = 16 << 10;
 constexpr uint32_t kMaxGroupBits = 9;
 static_assert(kMaxGroupBits <= kMaxValueGroupBits);
-// Nothing was written for so long: there is time for collections.
+// After this time without writes there is time for collections.
 constexpr uint64_t kIdleSeconds = 5;
 // Groups are by hash, so that a few of them represent all.
 constexpr uint32_t kCounts = 4;
@@ -168,7 +168,7 @@ std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, uint64_t old_unti
   return std::nullopt;
 }
 
-// Without memory the groups' sums are as they were until the next version.
+// Without memory the groups keep their old sums until the next version.
 void ValueStore::Recount() {
   UnlessOutOfMemory(false, [this] {
     SetVersion(version_->runs());

@@ -182,10 +182,10 @@ void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read
   }
 }
 
-// Places that are not in memory are loaded together: of each value those of the run that it is looked for in first,
-// then those of the next, as one value after the other would load them.
+// Places that are not in memory are loaded together. For each value the places of the run that is searched first, then
+// those of the next, in the order in which single reads would load them.
 void ValueReads::LocateAll() {
-  constexpr int kRounds = 4;  // what is left then loads its own
+  constexpr int kRounds = 4;  // then each value loads its own
   for (int round = 0; round <= kRounds && !read_->cache_only; ++round) {
     std::vector<const ValueRun*> unloaded;
     for (Wanted& w : wanted_) {
@@ -292,7 +292,7 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     const auto it = std::lower_bound(snapshots.begin(), snapshots.end(), known.pinned_from);
     return it != snapshots.end() && *it <= known.pinned_to;
   };
-  // The widest run over each of the finest groups says how far what it shares keys with reaches.
+  // For each of the finest groups, the widest run over it: its keys may be in all groups of that run.
   std::vector<ValueGroup> widest(size_t{1} << bits_);
   for (uint32_t i = 0; i < widest.size(); ++i) widest[i] = {i, bits_};
   for (const ValueRunRef& run : runs_) {
@@ -425,7 +425,7 @@ uint64_t ValueVersion::NoticeWorth() const {
 }
 
 void ValueVersion::LearnNoticeWorth(uint64_t notices, uint64_t ended_bytes) const {
-  // So many notices' worth is remembered of what was known before.
+  // The old average counts like this number of notices.
   constexpr uint64_t kMemory = 64;
   if (notices == 0) return;
   context_->notice_worth.store((NoticeWorth() * kMemory + ended_bytes) / (kMemory + notices),

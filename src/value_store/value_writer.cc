@@ -14,10 +14,10 @@ namespace compassdb {
 
 namespace {
 
-// Numbers are taken in blocks: a block's first is a number of the database's, which are never given twice.
+// Numbers are assigned in blocks. The first of a block is a number of the database, which are unique.
 constexpr unsigned kNumberBlockBits = 20;
 constexpr size_t kSectionChecksumBytes = 4;
-// Of a record without key and value, at most: checksum, type, key size, number.
+// The most bytes of a record without key and value: checksum, type, key size, number.
 constexpr size_t kMostRecordHeader = kRecordChecksumBytes + 1 + 5 + 10;
 
 void AppendKeys(const std::vector<ValueEntry>& entries, const std::vector<ValueNotice>& notices,
@@ -126,7 +126,7 @@ Status ValueWriter::Move(const std::vector<ValueEntry>& entries,
     Batch& batch = BatchOf(e.h1);
     sizes.try_emplace(&batch, batch.records.size()).first->second += e.size;
   }
-  // They do not move any more from here on.
+  // The buffers do not move from here on.
   for (const auto& [batch, size] : sizes) batch->records.reserve(size);
   std::vector<char*> places;
   places.reserve(entries.size());

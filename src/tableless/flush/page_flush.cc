@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kChunkPages = 128;
 constexpr size_t kJournalBuffer = 1 << 20;
-// Of the keys that range tombstones cover, at a time, with what they take around them; more if that would be more
-// than kMostParts times.
+// Memory for the keys that range tombstones cover, in one part; more if there would be more than kMostParts
+// parts.
 constexpr uint64_t kCoveredBytes = 64 << 20;
 constexpr uint64_t kMostParts = 64;
 constexpr uint64_t kKeyOverhead = 128;  // a string of its own, a record for the key store
@@ -48,7 +48,7 @@ SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
   return newest;
 }
 
-// What the memtables hold stays where it is until the flush is installed.
+// Items point to the memtables, which stay until the flush is installed.
 void PageFlush::Collect(const PagePart& part) {
   for (const auto& memtable : request_->memtables) {
     const InternalIteratorPtr it = memtable->NewIterator();
@@ -130,7 +130,7 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
   const Comparator* const cmp = options_->comparator;
   return ForEachRange([&](const RangeTombstoneList::Fragment& range) {
     Status s = ForEachKey(range, part, [&](const Slice& key) {
-      // The key is kept if it counts.
+      // The key is kept if it is of this part.
       if (!AddItem(part, key, range.sequences.front(), kTypeDeletion, Slice())) return;
       range_keys_.push_back(key.ToString());
       items_.back().user_key = range_keys_.back();
@@ -294,7 +294,7 @@ class PageFlush::SectionJob {
     return images_.size() >= kJournalBuffer ? WriteImages() : s;
   }
 
-  // Nothing but this page changes with it.
+  // The change affects this page alone.
   bool MayGoInPlace(uint64_t page) const {
     if (!flush_->in_place_ || edit_.crossed()) return false;
     const PageJournal* journal = nullptr;
@@ -387,7 +387,7 @@ class PageFlush::SectionJob {
   PageEdit edit_;
   PageBatch batch_;  // memory of the records of the current pages
   OverflowBatch overflowed_;  // and of those of the items' keys that are in no page
-  std::deque<KeyOutcome> outcomes_;  // of the page at hand: records point into them
+  std::deque<KeyOutcome> outcomes_;  // of the current page: records point into them
   std::deque<std::string> overflow_rooms_;  // ... and into these, if too many are in no page
   std::string images_;
   std::vector<PageJournalWriter::Image> places_;
@@ -411,7 +411,7 @@ Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlu
   return RunInParallel(tasks, static_cast<int>(options_->pages.write_threads), nullptr);
 }
 
-// A key that a range covers may have come from several places, as the same deletion.
+// A key that a range covers may come from several places, as the same deletion.
 Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
   items_.clear();
   range_keys_.clear();
@@ -427,7 +427,7 @@ Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std:
     return a.type == kTypeDeletion && b.type == kTypeDeletion && a.sequence == b.sequence && a.user_key == b.user_key;
   };
   items_.erase(std::unique(items_.begin(), items_.end(), same), items_.end());
-  // Of several parts each has but some of the records that pages may have from then on.
+  // One of several parts has only some of the records that pages may have from then on.
   if (part.parts == 1) s = BeginInPlace();
   if (s.ok()) s = RunSections(journal, sections);
   return s.ok() ? WriteKeys(/*all=*/false) : s;
@@ -490,7 +490,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   if (edit->page_geometry || (parts.keys_whole && !keeps_keys_)) edit->keys_whole = keeps_keys_;
   report->records_out = journal.count() + in_place;
   report->bytes_written += in_place * parts.geometry.page_bytes;
-  // No data barrier for a file of nothing.
+  // No data barrier without data.
   if (s.ok() && !edit->added_page_runs.empty()) s = file->Finish(edit);
   return s.ok() ? WriteKeys(/*all=*/true) : s;
 }

@@ -121,7 +121,7 @@ class PageFlush {
   const FlushRequest* const request_;
   const FlushKeys flush_keys_;
   std::shared_ptr<MemTable> keys_;      // for the key store
-  std::vector<Item> items_;             // of the part at hand
+  std::vector<Item> items_;             // of the current part
   std::deque<std::string> range_keys_;  // that range tombstones delete
   const SequenceNumber newest_;          // of the memtables
   const SequenceNumber in_doubt_until_;  // pages may have versions up to this already

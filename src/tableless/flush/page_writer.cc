@@ -42,7 +42,7 @@ Status PageWriter::Flush() {
   }
   if (in_flight_ != nullptr) in_flight_->Add(file_number_, page_bytes_, &requests_);
   file_->MultiWrite(requests_.data(), requests_.size());
-  // A write that failed may have been made.
+  // A failed write may have changed the page.
   for (const WriteRequest& request : requests_) {
     for (uint64_t at = 0; at < request.data.size(); at += page_bytes_) {
       const uint64_t page = (request.offset + at) / page_bytes_;

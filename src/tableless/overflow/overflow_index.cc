@@ -37,7 +37,7 @@ Status OverflowIndex::FindRun(const Entry& entry, const OverflowRun** run) const
 uint64_t OverflowIndex::BytesOfLarger(uint64_t bytes) const {
   uint64_t sum = 0;
   for (const Entry& entry : entries_) {
-    const uint64_t record = entry.place.size - kOverflowEntryHeader;  // of the rest both have the same, but a byte or two
+    const uint64_t record = entry.place.size - kOverflowEntryHeader;  // the rest differs by a byte or two
     if (record > bytes) sum += record;
   }
   return sum;

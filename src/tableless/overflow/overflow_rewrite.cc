@@ -9,7 +9,7 @@ namespace compassdb {
 
 namespace {
 
-// How many runs so many bytes may be cut into: two in a row have more than one may have.
+// The most runs for these bytes: two consecutive runs have more bytes than one may have.
 uint64_t MostRuns(uint64_t bytes) { return 2 * (bytes / MaxOverflowRunBytes() + 1); }
 
 }  // namespace

@@ -64,7 +64,7 @@ Status OverflowRunWriter::Add(const OverflowEntry& entry) {
   PutLengthPrefixedSlice(&entry_, r.user_key);
   entry_.append(r.value.data(), r.value.size());
   const Slice payload(entry_.data() + kOverflowEntryHeader, entry_.size() - kOverflowEntryHeader);
-  // What is written is less (kMaxSliceBytes); only what merge operands make may be more.
+  // Written values are smaller (kMaxSliceBytes). Only results of merges may be larger.
   if (entry_.size() > std::numeric_limits<uint32_t>::max()) {
     return Status::InvalidArgument("table-less store: a record of 4 GiB or more", EscapeKey(r.user_key));
   }
@@ -181,7 +181,7 @@ Status OverflowRun::Scan(const EntryVisitor& f, const std::function<void(const S
   return ReadEach(places, f, damaged);
 }
 
-// At least so many bytes from there on, and perhaps more: what is read next.
+// Fills the window with at least `wanted` bytes from `at` on, and perhaps more for the next reads.
 Status OverflowRun::Fill(uint64_t at, uint64_t wanted, Window* window) const {
   const uint64_t length = meta().extent.length;
   if (at > length || wanted > length - at) return run_.Corruption(at, "overflow entry reaches behind its run");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journaled images are written in place, the newest of each page, in the order of pages; then the
-// journals go (KallaxDB 3.2: sections have writers of their own).
+// Writes journaled images in place, the newest of each page, in the order of pages. Then the
+// journals are deleted (KallaxDB 3.2: sections have writers of their own).
 #include <algorithm>
 #include <set>
 

@@ -38,7 +38,7 @@ class VersionIterator final : public InternalIterator {
 
 bool IsDeletion(ValueType type) { return type == kTypeDeletion || type == kTypeSingleDeletion; }
 
-// The newest version is all that anybody sees.
+// All readers see only the newest version.
 bool OnlyNewestCounts(const FoldOptions& options, const std::vector<NewVersion>& versions,
                       const PageRecord* existing) {
   if (options.filter != nullptr || versions.empty()) return false;
@@ -136,7 +136,7 @@ Status Fold(const FoldOptions& options, const Slice& user_key, const std::vector
   return s;
 }
 
-// All of them, but for what is below a base that is the oldest thing that anybody sees.
+// Keeps all versions except those below the oldest base that a reader sees.
 void KeepUnfolded(const FoldOptions& options, const Slice& user_key, std::vector<NewVersion> all,
                   KeyOutcome* outcome) {
   const auto base = std::find_if(all.begin(), all.end(), [](const NewVersion& v) { return v.type != kTypeMerge; });

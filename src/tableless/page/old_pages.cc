@@ -69,7 +69,7 @@ Status OldPages::Load(uint64_t first) {
     if (batch->status(i).ok()) {
       of_page = batch->records(i);
     } else {
-      // It may just be written: it is read again until it is whole.
+      // A flush may be writing it: it is read again until it is whole.
       page.room = std::make_shared<PageRoom>();
       Status one = view_->ReadPage(section_, number, page.room.get(), &of_page);
       if (!one.ok()) return one;

@@ -94,7 +94,7 @@ void PageBatch::Plan() {
   }
 }
 
-// The requests [begin, end), side by side, into `room`.
+// Reads the requests [begin, end) into `room`, one after the other.
 void PageBatch::ReadSome(size_t begin, size_t end, AlignedBuffer* room) {
   const uint64_t page_bytes = view_->parts().geometry.page_bytes;
   std::vector<std::shared_ptr<CompactionFile>> holds(end - begin);

@@ -47,7 +47,7 @@ void PageCache::Insert(uint64_t file_number, uint64_t page, uint64_t number, con
     delete kept;
     return;
   }
-  // A cache that is full says so, and has freed it.
+  // A full cache returns an error, and has freed the entry.
   const rocksdb::Status s =
       cache_->Insert(CacheKey({space_, file_number, page}).slice(), kept, charge,
                      [](const Slice&, void* value) { delete static_cast<std::string*>(value); });

@@ -18,7 +18,7 @@ Status AddToKeyStore(bool key_store, const Slice& user_key, const KeyOutcome& ou
     if (!has_old_versions && (existed || !key_store)) return s;
     return keys->Add(outcome.newest->sequence, kTypeBlobIndex, user_key, kKeyMarker, true);
   }
-  // A deletion says that a key does not exist, and, to readers with a snapshot, that it changed since: no page does.
+  // A deletion says that the key does not exist. For readers with a snapshot it says that the key changed since.
   if (!has_old_versions && !held && !(existed && key_store)) return s;
   return keys->Add(outcome.gone_at, kTypeDeletion, user_key, Slice(), true);
 }

@@ -15,7 +15,7 @@ constexpr uint64_t kLeastLooseBytes = 1 << 20;
 
 }  // namespace
 
-// A number by hand comes first.
+// A configured number comes first.
 bool TablelessStore::WantsRehash(const Section& section, PageTarget* target) const {
   const PageOptions options = current_options()->pages;
   const PageGeometry geometry = current()->parts().geometry;
@@ -35,7 +35,7 @@ bool TablelessStore::NeedsOverflowRewrite() const {
   uint64_t bytes = 0, live = 0;
   for (const OverflowRunRef& run : parts.runs) bytes += run->meta().extent.length;
   for (const SectionRef& section : parts.sections) live += section->overflow->run_bytes();
-  // Full runs stay as many as they are.
+  // A rewrite does not lower the number of full runs.
   const uint64_t most = kMostOverflowRuns + 2 * bytes / MaxOverflowRunBytes();
   return parts.runs.size() > most || bytes > 3 * live + kLeastLooseBytes;
 }
@@ -93,7 +93,7 @@ std::vector<RehashPart> TablelessStore::SectionsToRehash() const {
   return sections;
 }
 
-// The overflow store first: it takes less time, and a rehash may find that much more of it.
+// The overflow store first: it takes less time, and a rehash adds to it.
 std::unique_ptr<CompactionTask> TablelessStore::PickLongWork() {
   if (NeedsOverflowRewrite()) {
     auto task = std::make_unique<OverflowTask>(this);
@@ -105,7 +105,7 @@ std::unique_ptr<CompactionTask> TablelessStore::PickLongWork() {
   return sections.empty() ? nullptr : StartRehash(std::move(sections), /*filter=*/false);
 }
 
-// A writer that never rests has journals whenever it is asked: the key store has its turn after each of them.
+// With constant writes there is always a journal, so the key store has its turn after each journal.
 std::unique_ptr<CompactionTask> TablelessStore::PickCompaction() {
   if (dropped_) return nullptr;
   if (others_turn_) {

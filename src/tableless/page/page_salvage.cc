@@ -125,7 +125,7 @@ void PageSalvage::ReadPage(uint64_t page, std::vector<PageRecord>* records) {
   if (page < pages_there_) {
     PageImage in_place;
     Status s = ReadInPlace(page, &in_place);
-    // Newer than an image, where the manifest is older than the pages. (Torn where it was just being written.)
+    // It may be newer than an image, if the manifest is older than the pages. (It is torn if a write was interrupted.)
     if (s.ok() && (!journaled || in_place.folded > newest.folded)) newest = std::move(in_place);
     if (!s.ok() && !(journaled && IsDamage(s))) {
       Damaged("page " + std::to_string(page) + " of section " + std::to_string(meta_.section), s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task rehashes as many sections side by side as threads may be at it, and one edit exchanges them: a crash leaves
+// A task rehashes as many sections concurrently as there are threads for it. One edit exchanges them: a crash leaves
 // each either old or new.
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-// Pages of a section that may be made again while flushes wait.
+// Pages of a section that may be rebuilt while flushes wait.
 constexpr uint64_t kFewPages = 64;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace compassdb {
 namespace {
 
 constexpr size_t kWriteBytes = 1 << 20;
-// A round of so many pages is over soon.
+// A round with this number of pages is short.
 constexpr size_t kFewDirtyPages = 64;
 
 bool Cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(); }
@@ -98,7 +98,7 @@ Status SectionRehash::CatchUp(const std::atomic<bool>* cancel) {
   for (size_t before = SIZE_MAX;;) {
     const std::vector<uint64_t> dirty = store_->TakeDirty(part_.section);
     if (dirty.empty()) return Status::OK();
-    // What has made them dirty is in the view that is current now.
+    // The current view has the changes that made them dirty.
     if (Status s = Repeat(store_->current(), dirty, cancel); !s.ok()) return s;
     if (dirty.size() <= kFewDirtyPages || dirty.size() > before / 2) return Status::OK();
     before = dirty.size();
@@ -213,7 +213,7 @@ Status SectionRehash::AddEntry(const OverflowEntry& entry) {
 }
 
 Status SectionRehash::Filter(const PageRecord& record, KeyOutcome* outcome, Rest* rest) {
-  // Which of its versions snapshots see is for flushes to say: some are newer than this job.
+  // Flushes decide which of its versions snapshots see: some snapshots are newer than this job.
   if (record.unfolded) return Status::OK();
   Status s = FoldKey(fold_, record.user_key, {}, &record, outcome);
   if (!s.ok()) return s;

@@ -14,7 +14,7 @@ constexpr double kRoom = 0.5;           // expected overflow after a rehash, by 
 constexpr double kAboveMinFill = 4.0 / 3;
 constexpr double kEmptiest = 0.01;  // independent of min_fill
 constexpr double kLeastGrowth = 1.25;
-// Multiplications for one answer: some ten milliseconds. What that costs in exactness says size_lattice.h.
+// Multiplications for one answer: about ten milliseconds. For the loss of precision see size_lattice.h.
 constexpr double kWork = 3e7;
 
 uint64_t PagesFor(uint64_t bytes, uint64_t usable, double fill) {
@@ -22,7 +22,7 @@ uint64_t PagesFor(uint64_t bytes, uint64_t usable, double fill) {
   return std::max(kLeastSectionPages, static_cast<uint64_t>(pages));
 }
 
-// As many as growth may lead to.
+// The most pages that growth may lead to.
 uint64_t MostPages(const SizingRule& rule, uint64_t bytes, uint64_t usable) {
   return PagesFor(bytes, usable, std::clamp(rule.min_fill * kAboveMinFill, kEmptiest, rule.fill));
 }

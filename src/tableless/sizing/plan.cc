@@ -24,8 +24,8 @@ constexpr uint64_t kMaxPairBytes = uint64_t{1} << 32;
 constexpr double kMaxFill = 4;
 
 constexpr double kOverflowIndexBytes = sizeof(OverflowIndex::Entry);  // memory per record
-// Sorted tables of keys without values, as they were measured for keys of 16 random bytes: what a key takes
-// above its own bytes, and the memory per block (separator, place, share of the table's objects).
+// Sorted tables of keys without values, measured with keys of 16 random bytes: the bytes of a key in addition
+// to its own, and the memory per block (separator, place, share of the table's objects).
 constexpr double kKeyStoreOverhead = 5;
 constexpr double kKeyStoreBlock = 4096;
 constexpr double kKeyStoreMemoryPerBlock = 9;
@@ -153,7 +153,7 @@ Held HeldByPages(const SizeDistribution& sizes, uint64_t pairs, uint64_t usable)
   return held;
 }
 
-// As a store with the default options does it: each section for itself.
+// Like a store with the default options: each section by itself.
 void ChooseAsStore(const Held& held, uint64_t usable, TablelessPlan* plan) {
   const PageOptions options;
   const SizingRule rule(options);
@@ -195,7 +195,7 @@ Status ChoosePages(const TablelessWorkload& w, const Held& held, uint64_t usable
   return Status::OK();
 }
 
-// What the formulas say of the pairs that pages can hold.
+// Applies the formulas to the pairs that pages can hold.
 void AddLoad(const Held& held, uint64_t page_header, uint64_t usable, TablelessPlan* plan) {
   plan->used_bytes_per_update = kWritesPerUpdate * static_cast<double>(page_header);
   if (held.pairs == 0) return;
@@ -210,7 +210,7 @@ void AddLoad(const Held& held, uint64_t page_header, uint64_t usable, TablelessP
   plan->overflow_ratio = record_spill.Ratio(pairs_per_page);
   plan->overflow_records = spill.records * pages;
   plan->overflow_bytes = spill.bytes * pages;
-  // The page of a key is fuller than the average page: the more pairs a page has, the more often it is met.
+  // The page of a key is fuller than the average page: the more pairs a page has, the more keys lead to it.
   const double met = pairs_per_page.Average([&](uint64_t m) {
     const double count = static_cast<double>(m);
     return count * (count * held.sizes.mean() - record_spill.At(m).bytes);

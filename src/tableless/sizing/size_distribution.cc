@@ -64,7 +64,7 @@ std::vector<SizeDistribution::Share> SizeDistribution::Shares(uint64_t limit) co
       if (share.bytes <= limit) shares.push_back(share);
     }
   } else {
-    // What rounds to this number of bytes; nine sigmas are all there is in double precision.
+    // Sizes that round to this number of bytes. Double precision ends at nine sigmas.
     const auto above = [&](double x) { return std::erfc((x - mean_) / (sigma_ * std::sqrt(2.0))) / 2; };
     const double first = std::max(1.0, std::floor(mean_ - 9 * sigma_));
     const double last = std::min(static_cast<double>(limit), std::ceil(mean_ + 9 * sigma_));

@@ -37,7 +37,7 @@ Status CountInPages(const TablelessView& view, uint32_t section, uint32_t batch,
     for (size_t i = 0; s.ok() && i < n; ++i) {
       PageRoom room;
       Slice records;
-      // It may just be written: it is read again until it is whole.
+      // A flush may be writing it: it is read again until it is whole.
       s = read.status(i).ok() ? Status::OK() : view.ReadPage(section, first + i, &room, &records);
       if (s.ok()) s = view.Annotate(Count(read.status(i).ok() ? read.records(i) : records, counts), section, first + i);
     }
@@ -63,7 +63,7 @@ Status SampleSizes(const TablelessView& view, uint32_t section, uint32_t batch, 
   }
   std::map<uint64_t, uint64_t> overflow;
   for (const OverflowIndex::Entry& entry : s.overflow->entries()) {
-    const uint64_t bytes = entry.place.size - kOverflowEntryHeader;  // as in a page, but for a byte or two
+    const uint64_t bytes = entry.place.size - kOverflowEntryHeader;  // as in a page, except for a byte or two
     if (bytes <= usable) ++overflow[bytes];
   }
   for (const auto& [bytes, count] : overflow) shares.push_back({bytes, static_cast<double>(count)});
