@@ -27,13 +27,13 @@ Status LogReader::SkipTo(uint64_t offset) {
   return status_;
 }
 
-// A file that checks itself, as encrypted ones do, refuses reads that touch damage. Its bytes count as
-// zeros here, in which no fragment verifies, so that what follows is found: to the byte, or the record
-// behind would be lost with it; of long damage, which would take long, in steps that grow with it. *block is what was
-// read before the damage; then it is all.
+// Encrypted files check themselves, and refuse reads that touch damage. Here damaged bytes count as zeros,
+// where no fragment verifies, so that the data behind them is found. The end of the damage is found to the
+// byte, or the next record would be lost, too. For long damage the steps grow with it. *block is what was
+// read before the damage; then it is everything.
 Status LogReader::SkipDamage(Slice* block) {
   constexpr size_t kStep = 64, kExact = 8 << 10;
-  // More than is ever unsynced: or a file that refuses reads behind its end, too, would have none.
+  // More than can be unsynced. Otherwise a file that refuses reads behind its end would have no end.
   constexpr uint64_t kMostRefused = 1 << 30;
   size_t got = block->size(), refused = 0;  // bytes, and how many of them in a row
   size_t n = kStep;

@@ -12,7 +12,7 @@ namespace compassdb {
 namespace {
 constexpr uint64_t kPage = 4096;
 
-// What can be punched of a dead run. Whole pages only: the rest of a page may belong to a neighbour.
+// The part of a dead run that can be punched: whole pages, as the rest of a page may belong to a neighbour.
 uint64_t FirstPage(uint64_t begin) { return (begin + kPage - 1) / kPage * kPage; }
 uint64_t LastPage(uint64_t end) { return end / kPage * kPage; }
 
@@ -287,7 +287,7 @@ std::vector<ExtentLedger::Hole> ExtentLedger::TakeHoles(const PunchLimits& limit
   size_t n = 0;
   for (; n < taken && (n == 0 || left >= least); ++n) {
     Hole& hole = holes[n];
-    // No rest that is too small for a hole of its own.
+    // Leaves no rest that is too small for a hole.
     const uint64_t part = std::max(left / kPage * kPage, FirstPage(least));
     if (hole.end - hole.begin > part && hole.end - hole.begin - part >= FirstPage(least)) hole.end = hole.begin + part;
     left -= std::min(left, hole.end - hole.begin);
@@ -313,7 +313,7 @@ std::vector<ExtentLedger::Hole> ExtentLedger::TakeHoles(const PunchLimits& limit
   return holes;
 }
 
-// Not now: the next large run that dies in the file tries again.
+// The hole is not punched now. The next large dead run in the file tries again.
 void ExtentLedger::PutBack(const Hole& hole) {
   MutexLock lock(&mu_);
   const auto found = files_.find(hole.number);

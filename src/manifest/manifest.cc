@@ -41,7 +41,7 @@ Status CheckHeader(const std::string& path, Slice record) {
   return Status::OK();
 }
 
-// CURRENT has the first line only. That is what theirs looks like, and ours if it was cut off.
+// CURRENT has the first line only: it is another engine's, or ours and was cut off.
 Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
   const Status cut_off = Status::Corruption(CurrentFileName(dir), "the second line is missing");
   std::string own, record;
@@ -65,14 +65,14 @@ Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
       dir, "is a RocksDB or LevelDB database; move it over with `compassdb import`");
 }
 
-// What is wrong with a CURRENT that names nothing.
+// The error for a CURRENT that names no manifest.
 std::string WhyMalformed(const std::string& data) {
   if (data.empty()) return "is empty";
   const bool text = std::all_of(data.begin(), data.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r'; });
   return text ? "malformed" : std::string("malformed: it is not text, so either ") + kDamagedOrEncrypted;
 }
 
-// Whether the mirror has a record at `offset`, or behind it. One that cannot be read has none.
+// Whether the mirror has a record at `offset`, or behind it. False if it cannot be read.
 bool MirrorGoesOn(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t offset) {
   const std::string path = MirrorFileName(dir, number);
   std::unique_ptr<SequentialFile> file;
@@ -84,7 +84,7 @@ bool MirrorGoesOn(FileSystem* fs, const std::string& dir, uint64_t number, uint6
   return read == LogRead::kRecord || read == LogRead::kCorruption;
 }
 
-// What one file says, as Manifest::Follow.
+// Reads one file, like Manifest::Follow.
 Status FollowFile(FileSystem* fs, const std::string& path, uint64_t number, uint64_t* offset,
                   const std::function<Status(const EditRecord&)>& apply) {
   std::unique_ptr<SequentialFile> file;
@@ -165,7 +165,7 @@ Status Manifest::Replay(FileSystem* fs, const std::string& dir, uint64_t number,
   uint64_t offset = 0;
   Status s = Follow(fs, dir, number, &offset, apply);
   if (end != nullptr) *end = offset;
-  // CURRENT promises it.
+  // CURRENT names it, so it must exist.
   if (!IsMissing(s)) return s;
   return Status::Corruption(ManifestFileName(dir, number), "named by CURRENT, but missing");
 }
@@ -237,7 +237,7 @@ Status Manifest::Create(FileSystem* fs, const std::string& dir, uint64_t number,
   return Status::OK();
 }
 
-// A database without a mirror is as good as long as nothing is damaged.
+// An error is ignored: the mirror is needed only for repair.
 void Manifest::StartMirror(FileSystem* fs, const std::string& dir, const std::string& header,
                            const std::string& snapshot) {
   const std::string path = MirrorFileName(dir, number_);

@@ -106,7 +106,7 @@ bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name,
   if (type != FileType::kWal && type != FileType::kManifest) return false;
   if (ReadStart(fs, JoinPath(dir, name), kForeignLogBlock, &start).ok() && IsForeignLog(start)) return true;
   if (type == FileType::kManifest || (signs.log_ids.empty() && !signs.must_show)) return false;
-  IdOfLog(fs, dir, number, &id).PermitUncheckedError();  // of what cannot be read nothing is known
+  IdOfLog(fs, dir, number, &id).PermitUncheckedError();  // an unreadable file has an unknown id
   return id.empty() ? signs.must_show : signs.log_ids.count(id) == 0;
 }
 

@@ -66,15 +66,15 @@ Ownership::Answer Ownership::Ask(const std::string& dir, Owner* owner, Status* e
                     (owner->token == places_.token || owner->token == places_.previous_token);
   if (mine && here) return Answer::kOwn;
   if (!here) {
-    // Whether the owner still is where it was. A place that cannot be looked at may have it.
+    // Whether the owner is still where it was. A directory that cannot be read may have it.
     Places there;
     const Status s = ReadPlaces(fs_, owner->directory, &there);
     if (!s.ok() && !IsMissing(s)) return Answer::kForeign;
     if (s.ok() && (there.token == owner->token || there.previous_token == owner->token)) return Answer::kForeign;
   }
   if (mine) return Answer::kOwn;
-  // What is left of a database that lost CURRENT, or was deleted: the opener looks at the files.
-  // So does a repair that has lost PLACES.
+  // The database lost CURRENT, or was deleted: the open checks the files.
+  // So does a repair without PLACES.
   if (here && (!has_places_ || !fs_->FileExists(CurrentFileName(db_dir_)).ok())) return Answer::kFree;
   return HoldsFiles(dir) ? Answer::kForeign : Answer::kFree;
 }

@@ -19,7 +19,7 @@ constexpr uint64_t kMostBytes = 1 << 20;
 
 using Lines = std::vector<std::pair<std::string, std::string>>;  // name and value
 
-// One line each, so a line break is escaped, and so is what escapes.
+// Each value is one line, so line breaks and backslashes are escaped.
 std::string EscapeValue(const std::string& value) {
   std::string text;
   for (const char c : value) {

@@ -154,7 +154,7 @@ const Comparator* WriterOf(const std::string& name, const Comparator* own) {
   return nullptr;
 }
 
-// A file of another comparator will do if its keys are in this one's order, too.
+// A file of another comparator is accepted if its keys are in this one's order, too.
 bool InOrderOf(const Comparator* cmp, const Piece& piece, const TphMeta& table, Status* s) {
   const auto inside = [&](const Slice& key) {
     return cmp->Compare(table.smallest, key) <= 0 && cmp->Compare(key, table.largest) <= 0;

@@ -204,7 +204,7 @@ bool GetSynced(Slice* src, VersionEdit::Synced* synced) {
   return GetVarint64(src, &synced->number) && GetVarint64(src, &synced->bytes);
 }
 
-// The field with a number that no database comes to; null: there is none.
+// The field with an impossibly large number; null: there is none.
 const char* NumberOutOfRange(const VersionEdit& edit) {
   const auto known = [](uint64_t number) { return number <= kMaxKnownNumber; };
   if (!known(edit.next_number.value_or(0))) return "next number";
@@ -492,7 +492,7 @@ EditRecord::Iterator& EditRecord::Iterator::operator++() {
   return *this;
 }
 
-// Open has seen that it can be.
+// Open has checked that it can be decoded.
 void EditRecord::Iterator::Decode() {
   if (left_ > 0 && !Next(&rest_, &edit_).ok()) left_ = 0;
 }

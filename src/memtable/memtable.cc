@@ -15,7 +15,7 @@ namespace compassdb {
 
 namespace {
 
-// More than these and a point read fragments them.
+// With more than these, a point read fragments them.
 constexpr size_t kMaxRecentTombstones = 64;
 // One part in so many of the memtable's memory: 18 bits for a record of 120 bytes.
 constexpr size_t kFilterShare = 64;
@@ -30,7 +30,7 @@ bool BytesStandForKeys(const Comparator* comparator) {
           !comparator->CanKeysWithDifferentByteContentsBeEqual());
 }
 
-// Entries are ours and whole: lengths need no bounds.
+// Entries are always whole: lengths need no checks.
 Slice ReadSlice(const char* p) {
   uint32_t len = 0;
   p = GetVarint32Ptr(p, p + kMaxVarint32Bytes, &len);
@@ -51,8 +51,8 @@ const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
   return *none;
 }
 
-// Adds to a counter that others read at any time but only we write, or that
-// several writers add to at once.
+// Adds to a counter that other threads read at any time. Either this thread is
+// the only writer, or several writers add concurrently.
 void Bump(std::atomic<uint64_t>* counter, uint64_t n, bool concurrent) {
   if (concurrent) {
     counter->fetch_add(n, std::memory_order_release);
@@ -190,8 +190,8 @@ std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
 }
 
 void MemTable::Fragment() const {
-  // The list of all may hold more than was recorded as recent: then some
-  // tombstones are in both, which does no harm.
+  // The list of all may have more than the recent ones when this began: then
+  // some tombstones are in both, which does no harm.
   tombstones_ = std::make_shared<RangeTombstoneList>(RawRangeTombstones(),
                                                      comparator_.user_comparator());
   recent_.clear();

@@ -150,7 +150,7 @@ Status Tph::AddCoveringTombstone(const BlockReadOptions& read, const Slice& user
   return s;
 }
 
-// Without a filter the directory answers what one answers elsewhere, and is counted as one.
+// Without a filter the directory takes its place, and is counted as one.
 void Tph::CountProbe(const DirectoryHit& hit) const {
   CountFilter(hit.kind == DirectoryHit::kAbsent ? FilterAnswer::kAbsent : FilterAnswer::kPerhaps);
 }
@@ -189,7 +189,7 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   } else if (probe.directory != nullptr) [[likely]] {
     hit = probe.directory->LookupAt(probe.slot, hash);
   } else if (Status s = Lookup(read, hash, &hit); !s.ok()) {
-    // Scans load no directories. What they leave of the pieces in memory answers without one.
+    // Scans do not load directories. Pieces that they leave in memory are searched without one.
     return s.IsIncomplete() && read.cache_only ? SearchPieces(read, user_key, nullptr, ctx) : s;
   }
   if (hit.kind == DirectoryHit::kAmbiguous) {
@@ -229,9 +229,9 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (!s.ok()) return s;
   if (!record.key_present) return s;  // another key's slot, with the same fingerprint
   Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  // Rule 1. The slot names the newest record of the key, in whichever piece:
-  // if that is the one found, nothing else can come before it. A record that a
-  // tombstone covers is fed as well: ctx takes it for the deletion that it is.
+  // Rule 1. The slot names the newest record of the key over all pieces: if
+  // this is that record, nothing else can come before it. A record that a
+  // tombstone covers is fed, too: ctx handles it as a deletion.
   if (record.found && record.newest && record.type != kTypeMerge) {
     ctx->Add(record.sequence, record.type, record.value, &record.pin);
     return s;
@@ -244,7 +244,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
                          const DirectoryProbe& probe, GetContext* ctx, BlockSet* blocks) const {
   if (!use_directory_ && !sole_piece_) return Begun::kGoOn;
   if (has_range_tombstones_ && !AddCoveringTombstone(read, user_key, ctx).ok()) {
-    return Begun::kGoOn;  // Get meets the error, too
+    return Begun::kGoOn;  // Get gets the error, too
   }
   DirectoryHit hit;
   if (sole_piece_) {
@@ -279,7 +279,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
 }
 
 // Feeds the visible versions of all pieces in decreasing order of sequence.
-// A piece is looked into only when a record of it could be next: none has a
+// A piece is searched only when a record of it could be next: none has a
 // sequence above its largest_seq.
 Status Tph::SearchPieces(const BlockReadOptions& read, const Slice& user_key, const Piece* passed,
                          GetContext* ctx) const {

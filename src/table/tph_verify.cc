@@ -8,7 +8,7 @@ namespace compassdb {
 
 namespace {
 
-// Walks all pieces at once, from key to key.
+// Walks all pieces together, from key to key.
 class KeyWalk {
  public:
   KeyWalk(const std::vector<std::shared_ptr<Piece>>& pieces, const Comparator* comparator)

@@ -117,7 +117,7 @@ bool WalReader::Uncompress(Slice* record, std::string* problem) {
   }
   // A batch has at most 4 GB.
   const Status s = Decompress(compression, *record, UINT32_MAX, &batch_);
-  if (s.IsMemoryLimit()) status_ = s;  // which is no damage
+  if (s.IsMemoryLimit()) status_ = s;  // this is not damage
   if (!s.ok()) {
     *problem = s.ToString();
     return false;

@@ -39,8 +39,8 @@ class Recovery {
 
  private:
   bool Is(Mode mode) const { return options_.mode == mode; }
-  // Both know what was synced, so that neither has to call an unsynced hole corruption; what a log
-  // that lost its tail is followed by is left out, so that no write survives an earlier one's loss.
+  // Both know what was synced, so an unsynced hole is no corruption for them. They leave out the logs
+  // after a log that lost its tail, so that no write survives if an earlier one is lost.
   bool StopsAtHoles() const {
     return Is(Mode::kPointInTimeRecovery) || Is(Mode::kTolerateCorruptedTailRecords);
   }
@@ -52,7 +52,7 @@ class Recovery {
     report_->stop_reason = reason;
   }
 
-  // Where a log could be read no further, unless that is less than was synced.
+  // Stops where a log cannot be read further. An error if that is less than was synced.
   Status StopBehind(uint64_t number, uint64_t end, const std::string& reason) {
     const auto found = std::find(numbers_->begin(), numbers_->end(), number);
     const auto index = static_cast<size_t>(found - numbers_->begin());
@@ -78,7 +78,7 @@ class Recovery {
     if (Is(Mode::kSkipAnyCorruptedRecords)) return true;
     report_->problems.push_back(damage->ToString());
     if (Is(Mode::kPointInTimeRecovery)) {
-      // The bytes are as they were written: whether they were synced is not the question.
+      // The bytes are as they were written. It does not matter whether they were synced.
       EndLog(reader, number);
       Stop(number, reader.EndOffset(), damage->ToString());
     } else {
@@ -182,8 +182,8 @@ class Recovery {
     return Status::OK();
   }
 
-  // The log before the log `reader` is not there. A whole log does not vanish in a power cut: it, or
-  // the manifest's last commits, were lost in another way, and stopping would pass over that.
+  // The log before the log `reader` is missing. A power cut does not remove a whole log: it, or the
+  // manifest's last commits, were lost in another way, and a stop would hide that.
   Status Missing(const WalReader& reader) {
     const std::string what =
         "follows log " + std::to_string(reader.header().predecessor) + ", which is missing";
@@ -237,7 +237,7 @@ class Recovery {
   uint64_t previous_number_ = 0;
   uint64_t previous_end_ = 0;
   uint64_t before_ = 0;  // the log before the one that is read
-  // They were never begun, or nothing of them lasted: links of the chain only if a later log names them.
+  // They were never begun, or nothing in them was durable: links of the chain only if a later log names them.
   std::set<uint64_t> empty_;
   // The previous log could not be read to its end, and holes end the replay.
   bool damaged_ = false;

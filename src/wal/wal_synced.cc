@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-// What one log and the manifest say of how far it was synced.
+// How far a log was synced, by the log itself and the synced mark.
 Status ReadSynced(FileSystem* fs, const WalRecoveryOptions& options, uint64_t number,
                   std::unique_ptr<WalReader>* reader, uint64_t* synced) {
   if (Status s = WalReader::Open(fs, options.wal_dir, number, reader); !s.ok()) return s;

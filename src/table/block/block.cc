@@ -103,7 +103,7 @@ void BlockBuilder::Finish(std::string* payload) {
       PutFixed16(payload, static_cast<uint16_t>(offset));
     }
   }
-  ClearBuffer(&bytes_);  // before the last copy of what may be one large record
+  ClearBuffer(&bytes_);  // before the last copy, which may be one large record
   payload->append(body);
   records_.clear();
   key_bytes_ = prefix_ = 0;
@@ -245,8 +245,8 @@ uint32_t Block::NextMatch(uint32_t begin, uint8_t fingerprint) const {
   return std::min(i, count_);
 }
 
-// Versions of a key lie together and share its fingerprint: the first match that
-// is of the key is its newest version here.
+// Versions of a key are adjacent and share its fingerprint: the first match
+// with the key is its newest version here.
 bool Block::FirstOfKey(const KeyOrder& order, const Slice& user_key, uint8_t fingerprint,
                        uint32_t* index) const {
   uint32_t i = NextMatch(0, fingerprint);

@@ -41,7 +41,7 @@ Status SavePayload(void* block, size_t offset, size_t length, void* out) {
   return Status::OK();
 }
 
-// How blocks travel to a secondary cache and are deleted.
+// How blocks are saved in a secondary cache and deleted.
 const rocksdb::Cache::CacheItemHelper kBlockHelper(&PayloadSize, &SavePayload, &DeleteCachedBlock);
 
 void ReleaseHandle(void* cache, void* handle) {
@@ -444,7 +444,7 @@ void BlockLoader::Keep(const BlockPlace& place, const Slice& payload) const {
   if (loaded == nullptr) return;
   const BlockKey key(place.file->file_id(), place.offset);
   const size_t charge = loaded->charge();
-  // Without a handle nothing fails: what finds no room is deleted.
+  // Without a handle nothing fails: a block that does not fit is deleted.
   own_->InsertEmbedded(loaded->entry(), key.slice(), loaded, &kBlockHelper, charge, nullptr,
                        rocksdb::Cache::Priority::LOW)
       .PermitUncheckedError();

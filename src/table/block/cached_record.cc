@@ -33,12 +33,12 @@ void CachedRecord::Keep(ShardedCache* cache, const BlockAllocator& allocator, co
   char* const to = reinterpret_cast<char*>(kept + 1);
   memcpy(to, user_key.data(), user_key.size());
   memcpy(to + user_key.size(), record.value.data(), record.value.size());
-  // It was asked for before, or it would not be kept: that counts as a hit.
+  // It was read before, or it would not be kept: that counts as a hit.
   kept->embedded_.entry.CountHit();
   static const rocksdb::Cache::CacheItemHelper helper(nullptr, nullptr, &Delete);
   char bytes[sizeof(Key)];
   memcpy(bytes, &key, sizeof(key));
-  // Without a handle nothing fails: what finds no room is deleted.
+  // Without a handle nothing fails: a record that does not fit is deleted.
   cache
       ->InsertEmbedded(&kept->embedded_.entry, Slice(bytes, sizeof(bytes)), kept, &helper, usable,
                        nullptr, rocksdb::Cache::Priority::LOW)

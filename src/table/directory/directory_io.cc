@@ -13,7 +13,7 @@ namespace compassdb {
 
 namespace {
 
-// More than the function of any kind takes, bits per key.
+// More bits per key than any kind of function takes.
 constexpr uint64_t kExpectedFunctionBits = 3;
 
 uint64_t PartContext(uint64_t file_id, uint64_t offset) {
@@ -44,7 +44,7 @@ class DirectoryFile {
     return s;
   }
 
-  // Of `n` bytes and a checksum behind them.
+  // Checks `n` bytes and the checksum behind them.
   Status Check(const char* part, uint64_t n, uint64_t offset) const {
     const uint64_t context = PartContext(file_id_, extent_.offset + offset);
     return ChecksumHolds(DecodeFixed32(part + n), Checksum32(Slice(part, n), context))
@@ -52,7 +52,7 @@ class DirectoryFile {
                : Corruption("checksum mismatch");
   }
 
-  // Out of the first bytes of the extent; reads the rest if they are not all.
+  // Opens the head from the first bytes of the extent; reads the rest if it is longer.
   Status OpenHead(std::string bytes, std::unique_ptr<const DirectoryHead>* head) const {
     uint64_t length = 0;
     if (!DirectoryHead::Length(bytes.data(), bytes.size(), &length) ||

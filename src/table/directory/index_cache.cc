@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-// Data blocks' keys begin with the random ids of files: this is one more of them.
+// Cache keys of data blocks begin with the random ids of files. This is another random id.
 uint64_t KeySpace() {
   static const uint64_t space = [] {
     std::random_device device;

@@ -21,7 +21,7 @@ class PagedDirectory::Page {
  private:
   const std::unique_ptr<char[]> slots_;
   const uint32_t bytes_;
-  const uint32_t piece_bytes_;  // of these, what says which piece
+  const uint32_t piece_bytes_;  // of these, those of the piece number
 };
 
 IndexMemory MemoryOf(const PagedDirectory::Page& page) { return page.Memory(); }

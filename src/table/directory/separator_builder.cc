@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kExceptionBits = 40;  // of an exception, without its string
 constexpr size_t kMaxSkip = UINT16_MAX;
 
-// Code bits of n codes up to `greatest` with `low_bits` lower bits stored apart.
+// Code bits of n codes up to `greatest` with `low_bits` lower bits stored separately.
 uint64_t CodeBits(uint64_t n, uint64_t greatest, uint32_t low_bits) {
   return n * low_bits + n + (greatest >> low_bits) + 1;
 }
@@ -104,8 +104,8 @@ KeyNumbering SeparatorBuilder::ChooseNumbering() {
   return KeyNumbering(alphabet_, symbols_, Kind() == SeparatorKind::kDescending);
 }
 
-// How many bytes more than the prefix the group should skip: those that all its
-// keys share, if without this its keys could not be distinguished.
+// How many bytes after the prefix the group should skip: those that all its
+// keys share, if its keys could not be distinguished otherwise.
 size_t SeparatorBuilder::ChooseSkip(const KeyNumbering& numbering, uint32_t first,
                                     uint32_t end) const {
   const size_t skip =

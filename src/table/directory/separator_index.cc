@@ -231,7 +231,7 @@ uint32_t SeparatorIndex::FindInGroup(const KeyOrder& order, uint32_t group, cons
 }
 
 // The key's code is that of the block at `position`: an exception may say that
-// the key lies behind it.
+// the key is behind it.
 uint32_t SeparatorIndex::ResolveTie(const KeyOrder& order, uint32_t group, const SeparatorGroup& g,
                                     uint32_t position, const Slice& rest) const {
   const uint32_t end = ExceptionsEnd(group);

@@ -36,7 +36,7 @@ Status ExtentWriter::Append(std::string* bytes, size_t covered, uint64_t kind) {
   return Append(*bytes);
 }
 
-// False: there is no room for it.
+// False if there is no room for it.
 bool ExtentWriter::Hold(const std::string& bytes, size_t covered, uint64_t kind) {
   const bool fits = !chunks_.empty() && chunks_.back().capacity() - chunks_.back().size() >= bytes.size();
   if (!fits) {

@@ -84,7 +84,7 @@ void FileCache::Evict(uint64_t file_number) {
   open_.store(files_.size(), std::memory_order_relaxed);
 }
 
-// The map's node is the only allocation: where it fails nothing has changed.
+// The map's node is the only allocation: if it fails, nothing has changed.
 const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
   auto [it, inserted] = files_.try_emplace(added->front()->file_number(), added->begin());
   if (inserted) lru_.splice(lru_.begin(), *added);
@@ -94,7 +94,7 @@ const std::shared_ptr<CompactionFile>& FileCache::Keep(Entries* added) {
 
 void FileCache::Limit(size_t more, Entries* closed) {
   while (files_.size() + more > most_) {
-    // A file that a piece or a read holds stays: without its entry its descriptor would be open and not counted.
+    // A file that a piece or a read holds stays. Without its entry its open descriptor would not be counted.
     for (size_t i = files_.size(); i > 0 && lru_.back().use_count() > 1; --i) {
       lru_.splice(lru_.begin(), lru_, std::prev(lru_.end()));
     }

@@ -11,7 +11,7 @@ Status SpareFiles::Take(const std::string& dir, uint64_t* number) {
   Made& made = made_[dir];
   if (made.numbers.empty()) {
     const size_t n = std::clamp<size_t>(2 * made.at_once, 1, kMost);
-    made.at_once = 0;  // where there is no room for many, there may be for one
+    made.at_once = 0;  // there may still be room for one
     if (Status s = MakeMore(dir, n, &made.numbers); !s.ok()) return s;
     made.at_once = n;
   }
@@ -26,7 +26,7 @@ Status SpareFiles::MakeMore(const std::string& dir, size_t n, std::vector<uint64
   for (size_t i = 0; s.ok() && i < n; ++i) {
     const uint64_t number = new_number_();
     std::unique_ptr<WritableFile> file;
-    made.push_back(number);  // a file may be there although the call failed
+    made.push_back(number);  // the file may exist although the call failed
     s = fs_->NewWritableFile(name_of_(dir, number), FileOptions(), &file);
     if (s.ok()) s = file->Close();
   }
@@ -37,7 +37,7 @@ Status SpareFiles::MakeMore(const std::string& dir, size_t n, std::vector<uint64
     return s;
   }
   for (const uint64_t number : made) {
-    // What cannot be deleted is, at the next open.
+    // If it cannot be deleted now, the next open does it.
     fs_->DeleteFile(name_of_(dir, number)).PermitUncheckedError();
   }
   return s;

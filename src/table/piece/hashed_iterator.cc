@@ -136,7 +136,7 @@ bool HashedIterator::BinarySearch(uint64_t begin, uint64_t end, const Slice& use
   return true;
 }
 
-// begin .. end - 1 lie in one page.
+// begin .. end - 1 are in one page.
 bool HashedIterator::BlindSearch(uint64_t begin, uint64_t end, const Slice& user_key,
                                  uint64_t* position) {
   const uint64_t page_begin = begin / OrderPage::kKeys * OrderPage::kKeys;
@@ -260,7 +260,7 @@ bool HashedIterator::ReadAhead(uint64_t position, Direction direction) {
   if (position >= piece_->meta().num_keys || !whole_.empty() || read_.cache_only) return true;
   if (read_.whole_piece) return ReadWholePiece();
   if (read_.seeks != nullptr) read_.seeks->walked_bytes += key_bytes_;
-  // What the caller or walks like this one ask for, before this one shows itself sequential.
+  // What the caller or walks like this one need, before this one is known to be sequential.
   const uint64_t expected = read_.readahead_bytes != 0 ? read_.readahead_bytes / 4096
                                                        : ExpectedBytes(read_) / key_bytes_;
   if (run_ == 0 || direction != direction_) {

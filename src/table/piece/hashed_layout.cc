@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kBucketsPerKeyLog = 1;
 
 // The numbers of the keys by ascending h1. Hashes are uniform: a scatter by their upper bits leaves
-// groups of a few.
+// small groups.
 std::vector<uint32_t> OrderByHash(std::span<const uint64_t> h1) {
   const size_t n = h1.size();
   const int bits = std::max(1, static_cast<int>(std::bit_width(n / 4 + 1)));

@@ -110,7 +110,7 @@ class HashedVerifier {
         return Wrong("key " + EscapeKey(key) + " belongs into another group by the separators");
       }
       if (!piece_.FilterHolds(key)) return Wrong("key " + EscapeKey(key) + " is not in the filter");
-      // What seeks rely on.
+      // Seeks depend on this.
       if (iter.has_differences() && iter.difference() != (keys == 0 ? 0 : FirstDifference(last, key))) {
         return Wrong("the reverse index is wrong about what separates key " + EscapeKey(key) + " from the one before");
       }

@@ -45,7 +45,7 @@ Status HashedWriter::Drain(
   return Status::OK();
 }
 
-// What a block's payload grows by with each key; its shared prefix is not counted.
+// By how much each key enlarges a block's payload, without the shared prefix.
 std::vector<uint32_t> HashedWriter::BytesPerKey() const {
   const size_t prefix =
       records_.empty() || !key_order_.bytewise()

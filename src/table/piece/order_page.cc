@@ -62,7 +62,7 @@ uint32_t OrderPage::Candidate(uint32_t begin, uint32_t end, const Slice& user_ke
     if (BitAt(user_key, d)) {
       best = i++;
     } else {
-      // What shares the bit with key i, too, is on the wrong side.
+      // Keys that share the bit with key i are on the wrong side, too.
       do {
         ++i;
       } while (i < end && difference(i) > d);
@@ -71,8 +71,8 @@ uint32_t OrderPage::Candidate(uint32_t begin, uint32_t end, const Slice& user_ke
   return best;
 }
 
-// The keys around the candidate whose neighbours differ only behind `d` share their first d bits with
-// it, so that all of them are on its side of user_key.
+// The keys around the candidate share their first d bits with it while neighbours differ only behind
+// `d`. So all of them are on its side of user_key.
 uint32_t OrderPage::LowerBound(uint32_t begin, uint32_t end, uint32_t candidate, uint64_t d,
                                bool candidate_is_smaller) const {
   uint32_t i = candidate;

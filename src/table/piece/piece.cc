@@ -17,18 +17,18 @@ namespace compassdb {
 
 namespace {
 
-// Up to here copying costs less than a reference that other threads count, too.
+// Up to this size a copy costs less than a reference that other threads count, too.
 constexpr size_t kCopiedValueBytes = 1024;
 
 constexpr uint32_t kNoBlock = UINT32_MAX;
 
-// The newest record of the key here, and complete by itself.
+// Whether this is the newest record of the key here, and complete by itself.
 bool IsAnswer(const Block::FindResult& found) {
   return found.found && found.first && found.record.type != kTypeMerge;
 }
 
-// Hints are thought of at one in so many blocks found without, and made where at least three
-// quarters of so many blocks of the piece are in the cache.
+// One in kSampled blocks that are found without hints checks kProbed blocks of the piece. Hints are made
+// if at least three quarters of these are in the cache.
 constexpr uint32_t kSampled = 64;
 constexpr uint32_t kProbed = 32;
 
@@ -112,7 +112,7 @@ LoadedBlock* Piece::PeekBlock(const PieceReader& reader, uint32_t block) const {
   return PeekAndNote(reader, block);
 }
 
-// Finds the block by the cache's table, and sees to it that it need not do so again.
+// Finds the block in the cache's table, and notes its place for the next time.
 LoadedBlock* Piece::PeekAndNote(const PieceReader& reader, uint32_t block) const {
   LoadedBlock* const loaded = reader.PeekBlock(block);
   if (loaded == nullptr) return nullptr;
@@ -131,7 +131,7 @@ bool Piece::FeedCachedRecord(const Slice& user_key, const KeyHash& hash, GetCont
   const BlockLoader& loader = context().loader;
   const ShardedCache* const cache = loader.own_cache();
   if (cache == nullptr || !cache->keeps_records()) return false;
-  // Where most blocks are cached, records are not.
+  // If most blocks are cached, records are not.
   if (hints_.load(std::memory_order_relaxed) != nullptr) return false;
   const EpochGuard guard;
   const CachedRecord* const record =
@@ -169,12 +169,12 @@ Status Piece::FindNewest(const BlockReadOptions& read, const Slice& user_key, co
   return FindInFile(*reader, read, missing, user_key, hash, ctx, found);
 }
 
-// A block that FindInFile could read is *missing; otherwise that stays as it is.
+// *missing: a block that FindInFile could read. Otherwise it does not change.
 Piece::Found Piece::FindInCache(const PieceReader& r, const Slice& user_key, const KeyHash& hash,
                                 GetContext* ctx, uint32_t* missing) const {
   const uint32_t block = r.LookupBlock(user_key);
   const EpochGuard guard;
-  // Hints stay in memory, and where the index is paged nothing may.
+  // Hints stay in memory, which a paged index must not.
   LoadedBlock* const loaded =
       resident() != nullptr ? PeekBlock(r, block) : r.PeekBlock(block);
   if (loaded == nullptr) {
@@ -209,7 +209,7 @@ Status Piece::FindInFile(const PieceReader& r, const BlockReadOptions& read, uin
   const BlockPlace place = r.PlaceOf(block, file);
   if (place.length > PointBlock::kMaxBytes) return Status::OK();
   if (loader.has_cache()) loader.CountMiss();
-  // Asked before the read, while what it looks at is still near (prefetched by the looks into the cache).
+  // Before the read, while its data is still in the processor's cache (prefetched by the lookups).
   ShardedCache* const cache = read.fill_cache ? loader.own_cache() : nullptr;
   const CachedRecord::Key key{meta_.file_id, meta_.extent.offset, hash.h1};
   ShardedCache::Keep keep = ShardedCache::Keep::kNothing;
@@ -227,7 +227,7 @@ Status Piece::FindInFile(const PieceReader& r, const BlockReadOptions& read, uin
   *found = !result.key_present ? Found::kAbsent : answer ? Found::kFed : Found::kNotAlone;
   if (answer) ctx->Add(result.record.sequence, result.record.type, result.record.value, nullptr);
   if (cache == nullptr) return Status::OK();
-  // Large records, and those that will be looked for again in a moment, are kept with their block.
+  // Large records, and those that will be read again soon, are kept with their block.
   if (keep == ShardedCache::Keep::kBlock || *found == Found::kNotAlone ||
       (keep == ShardedCache::Keep::kRecord && result.record.value.size() > kCopiedValueBytes)) {
     loader.Keep(place, point.payload());

@@ -17,7 +17,7 @@ namespace compassdb {
 
 namespace {
 
-constexpr size_t kMaxPaddingRatio = 128;  // a block grows by padding at most by this part
+constexpr size_t kMaxPaddingRatio = 128;  // padding enlarges a block at most by this part
 
 }  // namespace
 
@@ -221,7 +221,7 @@ Status PieceBuilder::Rep::Seal(BlockBuilder* builder, uint64_t* written) {
     return Status::InvalidArgument(extent.file()->path(), "piece: more than 2^32 - 2 data blocks");
   }
   builder->Finish(&scratch);
-  // Blocks of nearly one length get one length, so that their offsets lie on a line.
+  // Blocks of nearly one length get one length, so that their offsets are on a line.
   if (options.compression == rocksdb::kNoCompression && scratch.size() < last_payload &&
       last_payload - scratch.size() <= last_payload / kMaxPaddingRatio) {
     scratch.resize(last_payload, '\0');

@@ -54,8 +54,8 @@ std::string EncodeFooter(const PieceFooter& footer) {
 
 namespace {
 
-// Whether some number of fields before the checksum hold under it, as in a footer of any version, this release's or a
-// later one's.
+// Whether the checksum is right for some number of fields before it, as in a footer of any version, of this release or
+// a later one.
 bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
   if (bytes.size() < kFooterTail) return false;
   const char* const tail = bytes.data() + bytes.size() - kFooterTail;
@@ -112,8 +112,8 @@ Status DecodeFooterOf(uint32_t version, const Slice& bytes, uint64_t file_id, ui
   return Status::OK();
 }
 
-// A later release's: its fields hold, and not as those of a known version. The version is under no checksum, so that else
-// it is a flipped bit that is seen.
+// Of a later release: the checksum is right, but not for a known version. No checksum covers the version itself, so
+// otherwise the difference is a flipped bit.
 bool IsNewerFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length) {
   if (!IsSomeFooter(bytes, file_id, end)) return false;
   PieceFooter footer;

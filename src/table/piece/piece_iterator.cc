@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kFirstReadahead = 8 << 10;
 constexpr uint64_t kMaxReadahead = 256 << 10;
-constexpr uint64_t kLongWalk = 64 << 10;  // windows of so many bytes are read before they are wanted
+constexpr uint64_t kLongWalk = 64 << 10;  // windows of this size are read in advance
 constexpr uint32_t kSequentialRun = 2;    // blocks in a row before readahead starts
 
 }  // namespace
@@ -66,7 +66,7 @@ void PieceIterator::StartWalk(bool backward, bool bounded) {
   walked_ = 0;
   readahead_ = 0;
   start_ = kNone;
-  // In blocks behind that of the bound nothing is below it.
+  // Blocks behind the bound's block have no key below the bound.
   end_block_ = bounded && read_.upper_bound != nullptr
                    ? piece_->separators().LowerBound(piece_->order(), *read_.upper_bound)
                    : kNone;
@@ -141,7 +141,7 @@ Status PieceIterator::LoadFromFile(uint32_t block) {
 }
 
 // The blocks to read together: `block`, which is not in the cache, and others behind it, the
-// last of which is not in the cache. With `block` the walk will have taken `walked` bytes
+// last of which is not in the cache. With `block` the walk has read `walked` bytes
 // behind its first block.
 PieceIterator::Window PieceIterator::PlanWindow(uint32_t block, uint64_t walked) {
   const SeparatorIndex& separators = piece_->separators();
@@ -155,7 +155,7 @@ PieceIterator::Window PieceIterator::PlanWindow(uint32_t block, uint64_t walked)
   } else if (to < end) {
     to += static_cast<uint32_t>(std::min<uint64_t>(end - to, blocks));
   }
-  // Blocks much larger than this one are not what was meant.
+  // The window was not meant for blocks much larger than this one.
   while (to - from > 1 &&
          separators.BlockOffset(to) - separators.BlockOffset(from) > length + 2 * ahead) {
     if (backward_) {
@@ -201,7 +201,7 @@ void PieceIterator::PrefetchSeek(const Slice* internal_key) {
   }
 }
 
-// A forward walk comes to `block`: the one behind it is wanted soon, and one more later.
+// A forward walk comes to `block`: it needs the next block soon, and the one after that later.
 void PieceIterator::PrefetchBehind(uint32_t block) const {
   if (backward_ || (first_ && ExpectedBytes(read_) == 0)) return;
   const uint64_t file_id = piece_->meta().file_id;
@@ -235,9 +235,9 @@ void PieceIterator::PrepareSeek(const Slice* internal_key, ReadBatch* batch) {
   reading_ = true;
 }
 
-// How much to read beyond a block that is about to be read from the file: what
-// walks like this one usually take, or, once a walk shows itself sequential,
-// ever more.
+// How much to read beyond a block that will be read from the file: as much as
+// walks like this one usually need. Once a walk is known to be sequential, it
+// grows.
 uint64_t PieceIterator::ReadaheadBytes(uint64_t block_length, uint64_t walked) {
   if (read_.readahead_bytes != 0) return read_.readahead_bytes;
   const uint64_t expected = ExpectedBytes(read_);

@@ -10,7 +10,7 @@ namespace compassdb {
 
 namespace {
 
-// What Open reads from the end of the extent before it knows any length.
+// Open reads this from the end of the extent before it knows any length.
 constexpr uint64_t kTailBytes = 32 << 10;
 
 Status ReadExactly(const CompactionFile& file, uint64_t offset, size_t n, std::string* buffer,
@@ -87,7 +87,7 @@ Status PieceReader::OpenParts() {
   Slice bytes;
   s = section(PieceSection::kProperties, &bytes);
   if (s.ok()) s = CheckProperties(bytes);
-  // What lies between separators: blocks, or groups of keys.
+  // The units between separators: blocks, or groups of keys.
   uint64_t units = footer.num_blocks, total = footer.data_bytes;
   if (s.ok()) s = section(PieceSection::kHashedIndex, &bytes);
   if (s.ok() && footer.data_order != static_cast<uint64_t>(DataOrder::kKey)) {
