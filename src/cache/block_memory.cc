@@ -100,7 +100,7 @@ void BlockMemory::Free(void* cell) {
   ReleaseSpan(span);
 }
 
-// One region without spans in use stays, for blocks that come and go.
+// One region without used spans stays, so that a few blocks do not map memory again and again.
 void BlockMemory::ReleaseSpan(Span* span) {
   Link(span, &free_);
   Region* const region = span->region;

@@ -12,8 +12,8 @@ namespace compassdb {
 
 namespace {
 
-// Entries that one call looks at when the limit is not strict: pinned ones
-// must not make every insertion walk the whole shard.
+// The most entries that one call checks when the limit is not strict. Otherwise
+// pinned entries could make every insertion walk the whole shard.
 constexpr size_t kScanBudget = 1024;
 constexpr int kAdaptiveSpins = 100;
 
@@ -55,7 +55,7 @@ CacheShard::~CacheShard() {
   while (unlisted_ != nullptr) CacheEntry::Free(std::exchange(unlisted_, unlisted_->older));
   if (disowned_) return;
   table_.ForEach(0, table_.slots(), [](CacheEntry* entry) {
-    // Handles that outlive the cache are a mistake of the caller's; their entries leak.
+    // Handles must not outlive the cache. If one does, its entry leaks.
     if (entry->Claim()) entry->Discard(true);
   });
 }
@@ -115,8 +115,8 @@ void CacheShard::Uncount(const CacheEntry* entry) {
   usage_.fetch_sub(entry->total_charge, std::memory_order_relaxed);
 }
 
-// Handles are released in destructors: nothing may be thrown. What the list of those that wait has no memory for is
-// tried again with the next.
+// Handles are released in destructors, so nothing may be thrown. Entries that do not fit the list of waiting ones, for
+// lack of memory, are tried again with the next.
 void CacheShard::Delete(std::span<CacheEntry* const> victims) {
   if (victims.empty()) return;
   for (CacheEntry* entry : victims) entry->DeletePlainValue();
@@ -139,7 +139,7 @@ void CacheShard::Delete(std::span<CacheEntry* const> victims) {
 void CacheShard::Demote(const Victims& victims) {
   if (secondary_ != nullptr) {
     for (CacheEntry* entry : victims) {
-      // A tier that is full or broken costs hits, no more.
+      // A full or broken tier only costs hits.
       if (entry->helper != nullptr) {
         CatchOutOfMemory("secondary cache", [&] {
           return secondary_->Insert(entry->key(), entry->value, entry->helper);
@@ -388,8 +388,8 @@ size_t CacheShard::TableSize() const {
 void CacheShard::ApplyToSome(const EntryCallback& callback, size_t entries,
                              size_t* position) const {
   Locker lock(this);
-  // Homes go by the upper bits of hashes, so that a position, a hash, means the
-  // same when the table has grown in between.
+  // The upper bits of a hash select the home. So a position, which is a hash, has
+  // the same meaning after the table has grown.
   const size_t stride = (SIZE_MAX / table_.slots()) + 1;
   const size_t begin = *position / stride;
   const size_t end = begin + std::min(table_.slots() - begin, entries);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The secondary cache that comes with the library: blocks that the block cache
-// drops, compressed, in memory.
+// The secondary cache of the library: compressed blocks in memory that the
+// block cache has dropped.
 //
 // An entry is one string: a byte with the compression type, then the payload.
-// The payload of every codec states its size, which is what
-// compress_format_version = 2 asks for; with version 1 RocksDB keeps the size
-// elsewhere, which cannot be seen from outside. enable_custom_split_merge cuts
+// The payload of every codec has its size, as compress_format_version = 2
+// requires. With version 1 RocksDB stores the size elsewhere, which makes no
+// visible difference. enable_custom_split_merge cuts
 // values to fit jemalloc's bins; entries here are single allocations, so there
 // is nothing to cut.
 //

@@ -25,7 +25,7 @@ void MissHistory::Tags::Resize(size_t slots) {
   if (bits > most_bits_) {
     // Zeroed pages that are never written take no memory.
     auto* const tags = static_cast<uint16_t*>(calloc(size_t{1} << bits, sizeof(uint16_t)));
-    if (tags == nullptr) return;  // the old ones do, too
+    if (tags == nullptr) return;  // the old ones continue
     arrays_.emplace_back(tags);
     most_bits_ = bits;
     tags_.store(tags, std::memory_order_release);
@@ -37,7 +37,7 @@ bool MissHistory::Tags::Note(uint64_t hash) {
   const uint32_t bits = bits_.load(std::memory_order_acquire);
   if (bits == 0) return false;
   uint16_t* const tags = tags_.load(std::memory_order_acquire);
-  // Of bits that lead neither to the slot nor to the cache's shard.
+  // From bits that select neither the slot nor the cache's shard.
   const auto tag = static_cast<uint16_t>(hash >> 20 | 1);
   const std::atomic_ref<uint16_t> slot(tags[hash >> (64 - bits)]);
   if (slot.load(std::memory_order_relaxed) == tag) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factories of rocksdb/cache.h. They all make the one cache of ours; what
-// their options say is honoured where it means anything to it.
+// The factories of rocksdb/cache.h. They all make the same kind of cache, and
+// apply the options that have a meaning for it.
 #include "cache/sharded_cache.h"
 
 namespace ROCKSDB_NAMESPACE {

@@ -155,8 +155,8 @@ rocksdb::Cache::Handle* ShardedCache::Lookup(const Slice& key, rocksdb::Statisti
   return AsHandle(ShardOf(hash).Lookup(key, hash));
 }
 
-// Waits for the secondary cache whether `wait` says so or not: a handle that
-// is ready at once is one of the answers that the interface allows.
+// Waits for the secondary cache even without `wait`: the interface allows a
+// handle that is ready at once.
 rocksdb::Cache::Handle* ShardedCache::Lookup(const Slice& key, const CacheItemHelper* helper,
                                              const CreateCallback& create, Priority priority,
                                              bool /*wait*/, rocksdb::Statistics* stats) {
@@ -192,7 +192,7 @@ bool ShardedCache::Release(Handle* handle, bool erase_if_last_ref) {
 bool ShardedCache::Release(Handle* handle, bool useful, bool erase_if_last_ref) {
   CacheEntry* entry = Entry(handle);
   if (!useful) {
-    // The lookup was for nothing: take back the hit that it counted.
+    // The lookup was not needed: undo the hit that it counted.
     const uint8_t hits = entry->hits.load(std::memory_order_relaxed);
     if (hits > 0) entry->hits.store(hits - 1, std::memory_order_relaxed);
   }
@@ -201,7 +201,7 @@ bool ShardedCache::Release(Handle* handle, bool useful, bool erase_if_last_ref) 
 
 ShardedCache::Keep ShardedCache::NoteMiss(uint64_t block_hash, size_t block_charge,
                                           uint64_t record_hash) {
-  // A full cache, too, has room for what left it last.
+  // Even a full cache has room for the last evicted block.
   if (ShardOf(block_hash).HasRoom(2 * block_charge)) return Keep::kBlock;
   const bool block_again = misses_.NoteBlock(block_hash);
   if (!misses_.NoteRecord(record_hash)) return block_again ? Keep::kBlock : Keep::kNothing;

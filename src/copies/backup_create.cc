@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creating a backup. The manifest is copied first: it says which bytes of which
-// compaction file the backup needs, and so whether a copy that is already there
-// will do (a file is punched as its pieces die, so two copies of it may differ).
+// compaction file the backup needs, and so whether an existing copy
+// has them (a file is punched as its pieces die, so two copies of it may differ).
 #include <algorithm>
 #include <mutex>
 
@@ -31,7 +31,7 @@ struct BackupEngineImpl::Creation {
 
 namespace {
 
-// Bytes counted by all threads; the callback runs once per interval, in one thread at a time.
+// Counts the bytes of all threads. The callback runs once per interval, in one thread at a time.
 std::function<void(uint64_t)> Progress(const rocksdb::CreateBackupOptions& options,
                                        uint64_t interval) {
   if (!options.progress_callback || interval == 0) return nullptr;
@@ -55,7 +55,7 @@ void LowerPriority(const rocksdb::CreateBackupOptions& options) {
   }
 }
 
-// With what the database knows, if it is of the same function.
+// With the database's checksum, if it is of the same function.
 Status CompareChecksum(const rocksdb::LiveFileStorageInfo& file, const CopyResult& copied) {
   if (file.file_checksum_func_name != rocksdb::kStandardDbFileChecksumFuncName) return Status::OK();
   std::string known = file.file_checksum;
@@ -96,7 +96,7 @@ IOStatus BackupEngineImpl::CreateNewBackupWithMetadata(const rocksdb::CreateBack
   Status s = Create(&creation);
   Log("backup " + std::to_string(creation.id) + ": " + s.ToString());
   if (!s.ok()) {
-    // What was copied is of no use; if it cannot be deleted now, the next call will.
+    // The copied files are garbage. If they cannot be deleted now, the next call does it.
     if (!s.IsIncomplete()) CollectGarbage().PermitUncheckedError();
     return status_to_io_status(std::move(s));
   }
@@ -152,7 +152,7 @@ Status BackupEngineImpl::CopyLiveFiles(Creation* creation,
   BackupMeta& meta = creation->meta;
   const auto copy = [&](const rocksdb::LiveFileStorageInfo& from, BackupFile* file) {
     CopyResult result;
-    // Files of pages come whole with every backup: where they can, they share blocks with the database's.
+    // Every backup has whole files of pages. If possible they share blocks with the database's.
     const auto copy_file = from.file_type == rocksdb::kBlobFile ? CloneOrCopyFile : CopyFile;
     Status s = copy_file(SourceOf(db_fs_.get(), from), fs_.get(), PathOf(*file), creation->control, &result);
     file->size = result.size;
@@ -224,7 +224,7 @@ Status BackupEngineImpl::PlaceTableFile(Creation* creation,
       if ((naming & Options::kFlagIncludeFileSize) != 0) path += "_" + std::to_string(live.size);
     }
   }
-  // The same file may be there several times, with other holes.
+  // There may be several copies of one file, with other holes.
   for (int copies = 1;; ++copies) {
     file->path = path + (copies == 1 ? "" : "_copy" + std::to_string(copies)) + ".ph";
     bool taken = creation->taken.count(file->path) != 0;

@@ -237,7 +237,7 @@ IOStatus BackupEngineImpl::PurgeOldBackups(uint32_t keep) {
   for (const auto& [id, backup] : known_) {
     if (backup.status.ok()) good.push_back(id);
   }
-  Status result;  // the first error; one backup that stays does not keep the others
+  Status result;  // the first error; the other backups are deleted nevertheless
   for (size_t i = 0; i + keep < good.size(); ++i) {
     if (Status s = Delete(good[i]); result.ok()) result = s;
   }
@@ -251,7 +251,7 @@ IOStatus BackupEngineImpl::GarbageCollect() {
   return status_to_io_status(CollectGarbage());
 }
 
-// What it says is not known: it may name any shared file.
+// A backup with an unreadable description may name any shared file.
 bool BackupEngineImpl::SomeUnreadable() const {
   return std::any_of(known_.begin(), known_.end(), [](const auto& backup) {
     return !backup.second.status.ok() && backup.second.meta.files.empty();
@@ -298,7 +298,7 @@ Status BackupEngineImpl::CollectGarbage() {
 
 namespace {
 
-// What only reads, in front of an engine that could do more.
+// Passes on only the calls that read.
 class ReadOnlyEngine final : public rocksdb::BackupEngineReadOnly {
  public:
   explicit ReadOnlyEngine(std::unique_ptr<BackupEngineImpl> engine) : engine_(std::move(engine)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restoring a backup. The directory is marked as unfinished before anything in it changes, until the end. CURRENT is
-// deleted first and comes last.
+// Restores a backup. The directory is marked as unfinished before anything in it changes, until the end. CURRENT is
+// deleted first and written last.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -43,7 +43,7 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, const FileSigns& signs, 
   return s;
 }
 
-// Files of others stay. Those that the restored database would take for its own are an error.
+// Foreign files stay. It is an error if the restored database would take one for its own.
 Status CheckForOthers(FileSystem* fs, const std::string& dir, const FileSigns& signs, bool keep_logs,
                       const std::vector<BackupFile>& files, OldDatabase* old) {
   std::vector<std::string> names;
@@ -70,7 +70,7 @@ Status CheckForOthers(FileSystem* fs, const std::string& dir, const FileSigns& s
   return Status::OK();
 }
 
-// The database that makes way may have files elsewhere, which go with it; files of others stay. Changes nothing.
+// The old database may have files in other directories, which are deleted, too. Foreign files stay. Changes nothing.
 Status FindOldDatabase(FileSystem* fs, const std::string& db_dir, const std::string& wal_dir, const std::vector<BackupFile>& files,
                       bool keep_logs, OldDatabase* old) {
   Ownership ownership(fs, db_dir);
@@ -82,7 +82,7 @@ Status FindOldDatabase(FileSystem* fs, const std::string& db_dir, const std::str
   }
   if (s.ok() && !fs->FileExists(CurrentFileName(db_dir)).ok()) s = ownership.CheckHome();
   if (s.ok()) s = ownership.Load();
-  if (s.IsCorruption()) s = Status::OK();  // it makes way, and what it named stays where it is
+  if (s.IsCorruption()) s = Status::OK();  // it is replaced, and the files that it named stay
   if (s.ok()) s = ownership.Check(wal_dir, "wal_dir");
   if (!s.ok()) return s;
   old->files.first_number = old->logs.first_number = ownership.places().first_number;
@@ -197,7 +197,7 @@ Status BackupEngineImpl::Restore(const rocksdb::RestoreOptions& options, BackupI
       return type != FileType::kLock && !(options.keep_log_files && type == FileType::kWal);
     });
   }
-  // Before there are logs: they are known again if this does not come to its end.
+  // Before there are logs, so that the next attempt finds them if this one fails.
   if (s.ok()) s = RecordWalDir(db_fs_.get(), db_dir, wal_dir, old);
   if (!s.ok()) return s;
 

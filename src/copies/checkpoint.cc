@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kWork[] = "checkpoint";
 
-// The mark is the last to be deleted: what is left of a removal that fails can be removed again.
+// The mark is deleted last, so that a failed removal can be repeated.
 Status RemoveDir(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
@@ -33,7 +33,7 @@ Status RemoveDir(FileSystem* fs, const std::string& dir) {
   return s.ok() ? fs->DeleteDir(dir) : s;
 }
 
-// Removes what an earlier attempt left, if it did. InvalidArgument with `exists` if the directory is something else.
+// Removes what an earlier attempt left, if any. InvalidArgument with `exists` if the directory is something else.
 Status RemoveLeftover(FileSystem* fs, const std::string& dir, const std::string& exists) {
   Status s = fs->FileExists(dir);
   if (IsMissing(s)) return Status::OK();
@@ -47,8 +47,8 @@ Status RemoveLeftover(FileSystem* fs, const std::string& dir, const std::string&
 // The same for the directory where it was built: a killed process may not have marked it.
 Status RemoveStaging(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> names;
-  if (!fs->GetChildren(dir, &names).ok()) names.clear();  // what is wrong shows below
-  // The mark under its temporary name, that is.
+  if (!fs->GetChildren(dir, &names).ok()) names.clear();  // the error appears below
+  // It may be the mark under its temporary name.
   const bool unmarked = names.empty() || (names.size() == 1 && names[0].rfind(kUnfinishedFileName, 0) == 0);
   if (unmarked && fs->FileExists(dir).ok()) return RemoveDir(fs, dir);
   return RemoveLeftover(fs, dir, dir + " exists, and is not what a checkpoint left: delete it, or choose another name");
@@ -64,9 +64,9 @@ Status FillDir(rocksdb::DB* db, FileSystem* fs, const std::string& dir, uint64_t
         Status linked = fs->LinkFile(PathOf(file), to);
         if (linked.ok()) continue;
         if (!linked.IsNotSupported()) return linked;
-        links = false;  // not within one file system: copies, then
+        links = false;  // another file system: copies instead
       }
-      // Written in place, so never linked; where the file system can, blocks are shared until one is written.
+      // Written in place, so never linked. If the file system can, blocks are shared until one is written.
       if (file.file_type == rocksdb::kBlobFile) {
         Status cloned = CloneWholeFile(SourceOf(fs, file), fs, to, /*sync=*/true);
         if (cloned.ok()) continue;

@@ -21,7 +21,7 @@ void Charge(rocksdb::RateLimiter* limiter, uint64_t bytes, rocksdb::RateLimiter:
   RequestInBursts(limiter, bytes, rocksdb::Env::IO_LOW, type);
 }
 
-// Collects the page-aligned runs of zeros of a file that passes by.
+// Collects the page-aligned runs of zeros of a file while it is copied.
 class ZeroRuns {
  public:
   void Add(const Slice& data) {
@@ -118,7 +118,7 @@ Status CopyFile(const CopySource& from, FileSystem* to_fs, const std::string& to
   if (!s.ok()) return s;
   result->zeros = zeros.Finish();
   for (const auto& [offset, length] : result->zeros) {
-    // Only to save space: zeros they stay, and some file systems have no holes.
+    // Only to save space: the zeros stay zeros, and some file systems have no holes.
     if (length < kHoleOfCopy) continue;
     to_fs->PunchHole(to, offset, length).PermitUncheckedError();
   }

@@ -89,7 +89,7 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
     props->compression_name = compassdb::CompressionTypeName(compression);
   }
   compassdb::CollectedProperties collected;
-  // Verified when the file was opened; a read that fails now leaves them out.
+  // Verified when the file was opened. If this read fails, they are left out.
   if (rep_->file->piece().ReadCollected(&collected).ok()) {
     props->user_collected_properties = std::move(collected.properties);
     props->property_collectors_names = std::move(collected.collectors);

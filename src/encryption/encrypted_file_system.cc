@@ -31,16 +31,16 @@ using rocksdb::Slice;
 using rocksdb::Status;
 using rocksdb::status_to_io_status;
 
-// The mark of what was synced (docs/formats/synced.md) is written in place, and says nothing that sizes of files do
-// not show.
+// The synced mark (docs/formats/synced.md) is written in place, and has nothing that the sizes of files do not
+// show.
 bool IsInTheClear(const std::string& path) {
   uint64_t number = 0;
   FileType type = FileType::kTemp;
   return ParseFilePath(path, &number, &type) && type == FileType::kSyncedMark;
 }
 
-// What both kinds share: nothing else is mapped or written in place, files are reused by writing new
-// ones, and sizes in listings are those of the plain files.
+// The common part of both kinds: no other file is mapped or written in place, reused files are new
+// files, and sizes in listings are those of the plain files.
 class EncryptedFiles : public rocksdb::EncryptedFileSystem {
  public:
   EncryptedFiles(const std::shared_ptr<FileSystem>& base,
@@ -482,7 +482,7 @@ class StreamFileSystem final : public EncryptedFiles {
   }
 };
 
-// Stands for a provider that is not there: nothing is to be written in the clear where one was meant.
+// Replaces a missing provider: no plain file must be written where encryption was meant.
 class NoProvider final : public EncryptionProvider {
  public:
   const char* Name() const override { return "NoProvider"; }

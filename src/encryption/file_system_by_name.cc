@@ -62,7 +62,7 @@ Status Env::CreateFromUri(const ConfigOptions& options, const std::string& env_u
   if (!env_uri.empty() && !fs_uri.empty()) {
     return Status::InvalidArgument("cannot specify both fs_uri and env_uri");
   }
-  *result = options.env;  // where the id is unknown, and that is ignored
+  *result = options.env;  // the id is unknown, and that is ignored
   if (fs_uri.empty()) return CreateFromString(options, env_uri, result, guard);
   guard->reset();
   std::shared_ptr<FileSystem> fs;

@@ -95,7 +95,7 @@ Status FileSeal::SealSegment(uint64_t offset, const Slice& plain, std::string* o
   out->resize(at + StoredSegmentBytes(plain.size()));
   EncodeFixed32(out->data() + at, segment_bytes);
   memcpy(out->data() + at + 4, nonce, sizeof(nonce));
-  // For damage; changes that are meant break the seals.
+  // Detects damage. Attacks break the seals.
   EncodeFixed32(out->data() + at + 4 + sizeof(nonce), Crc32c(out->data() + at, 4 + sizeof(nonce)));
   at += kSegmentHeaderBytes;
 

@@ -20,7 +20,7 @@ using rocksdb::status_to_io_status;
 
 constexpr size_t kWindowBytes = 64 << 10;  // for headers of small segments
 
-// OK with *segment's length and nonce if that is what the header says.
+// Sets *segment's length and nonce. False if the header is damaged.
 bool ParseHeader(const char* header, SegmentList::Segment* segment) {
   segment->bytes = DecodeFixed32(header);
   memcpy(segment->nonce, header + 4, kSealNonceBytes);
@@ -50,9 +50,9 @@ class Window {
   uint64_t at_ = 0;
 };
 
-// Where in the plain file the segment begins that `stored` shows, `gap` stored bytes behind plain byte
-// `end`: no two places have the same seal. False if there is none. Lost were segments of at least a byte,
-// each with a header and a tag for each chunk. Counts the places that it tries in *guesses, up to `most`.
+// Finds the place of `segment` in the plain file. It is `gap` stored bytes behind plain byte `end`, and no two
+// places have the same seal. False if there is none. Each lost segment had at least a byte, a header, and a
+// tag for each chunk. Counts the places that it tries in *guesses, up to `most`.
 bool FindPlace(const FileSeal& seal, const SegmentList::Segment& segment, const Slice& chunk, uint64_t end,
                uint64_t gap, uint64_t most, uint64_t* guesses, uint64_t* place) {
   char plain[kSealChunkBytes];
@@ -117,14 +117,14 @@ IOStatus SegmentList::FindNext(const rocksdb::FSRandomAccessFile& file, const Fi
 IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const FileSeal& seal,
                              uint64_t stored_bytes) {
   if (stored_bytes == known_bytes_) {
-    bool same = true;  // in place of a part of a segment a whole one of its length may be by now
+    bool same = true;  // a part of a segment may have been replaced by a whole one of its length
     IOStatus s = HasTail(file, &same);
     if (!s.ok() || same) return s;
   }
   Window window(file);
   damaged_ = false;
   while (stored_end_ + kSegmentHeaderBytes <= stored_bytes) {
-    // Behind a large segment another one is likely: its header alone will do.
+    // Behind a large segment another one is likely: read its header alone.
     const bool large = !segments_.empty() && segments_.back().bytes >= kWindowBytes;
     Slice header;
     IOStatus s = window.Get(stored_end_, kSegmentHeaderBytes, large ? 0 : kWindowBytes, &header);
@@ -139,7 +139,7 @@ IOStatus SegmentList::Extend(const rocksdb::FSRandomAccessFile& file, const File
       Add(segment, end);
       continue;
     }
-    // Written in part, if it is zeros to the one side or the other.
+    // If one of its sides is zeros, it was written in part.
     const bool damaged = segment.bytes != 0 && DecodeFixed32(header.data() + kSegmentHeaderBytes - 4) != 0;
     bool found = false;
     s = FindNext(file, seal, stored_bytes, &found);
@@ -204,7 +204,7 @@ IOStatus SealedReader::FindEnd(uint64_t guess, uint64_t* end) const {
     *there = s.ok() && !read.empty();
     return s;
   };
-  // It has `least` bytes, and fewer than `over`. Mostly two reads say so.
+  // It has `least` bytes, and fewer than `over`. Usually two reads show that.
   uint64_t least = 0, over = guess + 1;
   bool there = false;
   IOStatus s = reaches(guess, &there);

@@ -59,7 +59,7 @@ Status SealingProvider::CreateNewPrefix(const std::string& path, char* prefix,
   return s;
 }
 
-// Remembers what it is given.
+// Caches the key.
 Status SealingProvider::Ask(const std::string& path, uint64_t id, SealKey* key) const {
   std::string bytes;
   Status s = ask_(id, &bytes);
@@ -118,7 +118,7 @@ Status SealingProvider::SealOf(const std::string& path, const Slice& header, Fil
                                          "`compassdb` without --key-file");
   }
   if (!IsHeader(header)) return Status::Corruption("not a sealed file", path);
-  // Another id, of key or file, would make every seal look broken.
+  // A wrong id, of key or file, would make every seal look broken.
   if (!ChecksumHolds(DecodeFixed32(header.data() + kChecksumAt), Crc32c(header.data(), kChecksumAt))) {
     return Status::Corruption("damaged header of a sealed file", path);
   }

@@ -29,7 +29,7 @@ class Copy {
   const size_t size_;
 };
 
-// Decrypts what a read brought, in the caller's memory.
+// Decrypts the result of a read, in the caller's memory.
 IOStatus DecryptRead(BlockAccessCipherStream* stream, uint64_t offset, Slice* result,
                      char* scratch) {
   if (result->empty()) return IOStatus::OK();

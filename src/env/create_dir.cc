@@ -9,7 +9,7 @@ namespace compassdb {
 
 namespace {
 
-// A directory of others that this process may not even list.
+// A directory that this process may not even list.
 bool IsClosedToUs(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> names;
   return !fs->GetChildren(dir, &names).ok();
@@ -21,7 +21,7 @@ bool IsClosedToUs(FileSystem* fs, const std::string& dir) {
 // it, may have an entry that is not durable: its creator may not have synced the parent.
 Status CreateDirDurably(FileSystem* fs, const std::string& dir) {
   std::vector<std::string> parents;
-  size_t made = 0;  // so many of them, from the front, get an entry here
+  size_t made = 0;  // the first ones, which this call creates
   for (std::string d = dir; d != "/" && d != ".";) {
     if (parents.size() == made && !fs->FileExists(d).ok()) ++made;
     d = ParentOf(d);

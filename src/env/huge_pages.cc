@@ -18,7 +18,7 @@ void* AllocateHuge(size_t bytes) {
   if (before > 0) munmap(begin, before);
   if (before < kHugePage) munmap(begin + before + bytes, kHugePage - before);
 #ifdef MADV_HUGEPAGE
-  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a wish: EINVAL where it is not known
+  madvise(begin + before, bytes, MADV_HUGEPAGE);  // a hint: EINVAL on kernels without it
 #endif
   return begin + before;
 }

@@ -137,7 +137,7 @@ void IoRing::Begin(RingTransfer* transfer) {
 }
 
 void IoRing::Enter(unsigned wait_for) {
-  if (broken_) return;  // nothing is owed any more
+  if (broken_) return;  // no completion will come
   while (!queued_.empty() && io_uring_sq_space_left(&ring_) > 0 &&
          prepared_.size() + flight_.size() < kMaxInFlight) {
     Begin(queued_.front());
@@ -155,7 +155,7 @@ void IoRing::Enter(unsigned wait_for) {
     return;
   }
   if (r == -EINTR) return;
-  // The kernel lacks room for requests or completions: those under way make it.
+  // The kernel lacks room for requests or completions: running ones will make room.
   const bool busy = r == -EAGAIN || r == -EBUSY || r == -ENOMEM;
   if (!busy) return GiveUp(/*also_in_flight=*/true);
   if (flight_.empty()) return GiveUp(/*also_in_flight=*/false);

@@ -50,7 +50,7 @@ void CloseInheritedLocks(void* object) NO_THREAD_SAFETY_ANALYSIS {
 LockTable* NewTable() {
   auto* const table = new LockTable;
   ForkCalls calls;
-  // No file is between its opening and the table while the process forks.
+  // While the process forks, every open file is in the table.
   calls.before = [](void* t) NO_THREAD_SAFETY_ANALYSIS { static_cast<LockTable*>(t)->mu.Lock(); };
   calls.in_parent = [](void* t) NO_THREAD_SAFETY_ANALYSIS { static_cast<LockTable*>(t)->mu.Unlock(); };
   calls.in_child = &CloseInheritedLocks;

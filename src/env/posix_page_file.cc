@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written in place. Batches of direct writes go through the thread's
-// io_uring, where there is one, as reads do. Others are copies into the page cache,
-// which the ring would only make dearer.
+// Files that are written in place. Batches of direct writes use the thread's
+// io_uring, if there is one, like reads. Buffered writes are copies into the page
+// cache, which a ring would only make slower.
 //
 // After a failed fdatasync the kernel may have dropped the dirty pages and would
-// report success to the next one: such a file takes no writes any more.
+// report success to the next one: such a file refuses all later writes.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positional reads. With O_DIRECT, requests that are not aligned go through an
-// aligned buffer. Batches go through the thread's io_uring, where there is one.
+// aligned buffer. Batches use the thread's io_uring, if there is one.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMaxTriedRead = 64 << 10;
 
-// What places, lengths and memory of direct reads are multiples of: often a sector, less than a page.
+// Offsets, lengths and memory of direct reads are multiples of this: often a sector, less than a page.
 size_t DirectReadAlignment([[maybe_unused]] int fd) {
 #ifdef STATX_DIOALIGN
   struct statx about = {};
@@ -80,7 +80,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
   }
 
   void AddReads(ReadRequest* requests, size_t n, ReadBatch* batch) const override {
-    // What the page cache has costs less by a call of its own.
+    // Reads from the page cache cost less as separate calls.
     for (size_t end = 0, begin = 0; begin < n; begin = end + 1) {
       for (end = begin; end < n && !ReadFromPageCache(&requests[end]); ++end) {
       }
@@ -107,7 +107,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
     batch->Add(std::move(part));
   }
 
-  // False: it is not all there, or long enough that a part in vain would cost more than the ring.
+  // False if it is not all cached, or so long that a useless part would cost more than the ring.
   bool ReadFromPageCache(ReadRequest* r) const {
     if (!tries_page_cache_.load(std::memory_order_relaxed) || r->length > kMaxTriedRead) return false;
     const IoSpan span(&rocksdb::IOStatsContext::read_nanos, &rocksdb::IOStatsContext::cpu_read_nanos);
@@ -174,8 +174,8 @@ class PosixRandomAccessFile : public RandomAccessFile {
                       path_, error);
   }
 
-  // Takes what the page cache has, asks the kernel for the rest of all requests
-  // at once, and only then waits for them one by one.
+  // Reads what the page cache has, asks the kernel to read the rest of all
+  // requests, and only then waits for them one by one.
   void ReadWithoutRing(ReadRequest* requests, size_t n) const {
     if (direct_) return ReadMergedSpans(requests, n);
     size_t pending = 0;
@@ -216,7 +216,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
       if (r == 0) break;
       *got += static_cast<size_t>(r);
       CountIo(&rocksdb::IOStatsContext::bytes_read, static_cast<uint64_t>(r));
-      // A direct read that ends off the grid has met the end of the file.
+      // A direct read that ends off the grid is at the end of the file.
       if (direct_ && (*got & (grid_ - 1)) != 0) break;
     }
     return Status::OK();
@@ -239,7 +239,7 @@ class PosixRandomAccessFile : public RandomAccessFile {
   const std::string path_;
   const int fd_;
   const bool direct_;
-  mutable std::atomic<bool> tries_page_cache_;  // false: RWF_NOWAIT is of no use here
+  mutable std::atomic<bool> tries_page_cache_;  // false: RWF_NOWAIT does not work here
   const size_t grid_;  // of reads; 1 if they are not direct
 };
 

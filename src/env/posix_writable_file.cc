@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files being written, through one aligned buffer.
 //
-// Buffered: full buffers go to the kernel with write(2). Direct: whole pages go
-// out with O_DIRECT; a last partial page is written padded with zeros by Flush,
+// Buffered: full buffers are written with write(2). Direct: whole pages are
+// written with O_DIRECT; a last partial page is written padded with zeros by Flush,
 // Sync and Close, cut off again by ftruncate, and rewritten once it has grown.
 //
 // A file that is written over keeps its length until it grows beyond it, so that a
@@ -45,7 +45,7 @@ class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
 
   ~PosixWritableFile() override {
     if (process_.Inherited()) {
-      // What is buffered is the parent's to write.
+      // The parent writes the buffered bytes.
       if (fd_ >= 0) close(fd_);
     } else if (fd_ >= 0) {
       // The caller does not want the result: write as much as possible.
@@ -84,7 +84,7 @@ class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
     size_t left = data.size();
     while (left > 0) {
       if (used_ == 0 && left >= capacity_ && !options_.direct) {
-        // Nothing to gain from copying: write from the caller's memory.
+        // A copy gains nothing: write from the caller's memory.
         Status s = WriteOut(p, left);
         return s;
       }
@@ -123,7 +123,7 @@ class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
     if (process_.Inherited()) return InheritedStatus();
     if (fd_ < 0) return Status::OK();
     Status s = Flush();
-    // Give back what was reserved and not used.
+    // Release blocks that were reserved and not used.
     if (s.ok() && allocated_ > Length()) s = CutToLength();
     // Not repeated after EINTR: on Linux the descriptor is closed either way.
     if (close(fd_) != 0 && s.ok() && errno != EINTR) s = PosixError("close", path_, errno);
@@ -168,7 +168,7 @@ class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
     synced_hint_ = written_;
   }
 
-  // Writes n bytes at written_ and moves it on.
+  // Writes n bytes at written_ and advances it.
   Status WriteOut(const char* p, size_t n) {
     Preallocate(written_ + n);
     while (n > 0) {
@@ -219,7 +219,7 @@ class PosixWritableFile : public WritableFile, public ReportsOwnSteps {
     return Status::OK();
   }
 
-  // A hint: a file system that cannot reserve is written without.
+  // A hint: not every file system can reserve.
   void Preallocate(uint64_t end) {
     if (options_.preallocate == 0 || end <= allocated_) return;
     const IoSpan span(&rocksdb::IOStatsContext::allocate_nanos);
@@ -271,7 +271,7 @@ Status OpenPosixWritableFile(const std::string& path, const FileOptions& options
   struct stat st;
   if (fstat(fd, &st) != 0) return PosixError("fstat", path, errno);
   auto length = static_cast<uint64_t>(st.st_size);
-  // Not by O_TRUNC: of a file that is cut, be it empty, ext4 writes all that comes at the close.
+  // Without O_TRUNC: after that, even on an empty file, ext4 writes all data at the close.
   if (length > 0 && old == OldContents::kCutOff) {
     if (RetryOnInterrupt([&] { return ftruncate(fd, 0); }) != 0) return PosixError("cut", path, errno);
     length = 0;

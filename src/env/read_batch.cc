@@ -36,7 +36,7 @@ void ReadBatch::Abandon() {
 
 namespace {
 
-// Reads of a file that cannot do better than MultiRead.
+// Reads of a file that has only MultiRead.
 class DeferredReads final : public ReadBatch::Part {
  public:
   DeferredReads(const RandomAccessFile* file, ReadRequest* requests, size_t n)

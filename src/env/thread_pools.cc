@@ -11,7 +11,7 @@
 namespace compassdb {
 namespace {
 
-// Starved pools, the most urgent first. A flush waits for what makes room; nothing waits for a rehash.
+// Starved pools, the most urgent first. A flush waits for jobs that free space; nothing waits for a rehash.
 constexpr JobPriority kUrgency[] = {JobPriority::kHigh, JobPriority::kSpace,  JobPriority::kUser,
                                     JobPriority::kLow,  JobPriority::kBottom, JobPriority::kLong};
 
@@ -54,7 +54,7 @@ void ThreadPools::Schedule(std::function<void()> job, JobPriority priority, cons
       pool->queue.push_back({std::move(job), std::move(unscheduled), tag});
       StartThreads(pool);
       pool->wake->Signal();
-      if (IsStarved(*pool)) {  // for an idle thread of any other
+      if (IsStarved(*pool)) {  // wakes an idle thread of another pool
         for (Pool& other : pools_) other.wake->Signal();
       }
       return;

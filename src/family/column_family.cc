@@ -49,7 +49,7 @@ void ColumnFamily::StartMemTable() {
   MemTableOptions memtable;
   memtable.comparator = user_comparator();
   memtable.write_buffer_size = settings.write_buffer_size;
-  // Of memory that families share none gets all, and each key that is added takes a page of the filter at first.
+  // If families share memory, none gets all of it. At first each new key uses another page of the filter.
   if (write_buffers_ != nullptr && write_buffers_->enabled()) memtable.filter_for = write_buffers_->buffer_size() / 8;
   {
     MutexLock lock(&options_mu_);

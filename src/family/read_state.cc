@@ -47,7 +47,7 @@ ReadState* ReadStateHolder::Take() {
 }
 
 void ReadStateHolder::Return(ReadState* state) {
-  // Parked, the state is no longer ours: it may be gone at the next step.
+  // After parking, this thread has no reference: the state may be destroyed at any time.
   const uint64_t number = state->number;
   if (number == number_.load(std::memory_order_acquire)) {
     Slot& slot = slots_[ThreadSlot()];

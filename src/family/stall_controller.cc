@@ -114,7 +114,7 @@ uint64_t StallController::Update(const StallDecision& decision, uint64_t backlog
   const auto rate = static_cast<double>(rate_);
   if (decision.state == StallState::kDelayed) {
     if (before == StallState::kStopped || decision.near_stop) {
-      // Whether it grows or not: the stop that is near is worse than a low rate.
+      // Even if the backlog does not grow: a stop is worse than a low rate.
       if (backlog >= backlog_ || before == StallState::kStopped) rate_ = Clamp(rate * kMuchSlower);
     } else if (before == StallState::kDelayed) {
       if (backlog > backlog_) rate_ = Clamp(rate * kSlower);
@@ -137,7 +137,7 @@ bool DelayBucket::Passes(uint64_t bytes, uint64_t rate, uint64_t now_micros) {
   if (credit_ < bytes) {
     if (next_refill_micros_ == 0) next_refill_micros_ = now_micros;
     if (next_refill_micros_ > now_micros) return false;
-    // Unused time is saved up only so far, or a pause would buy a burst.
+    // Only a little unused time is saved, or a pause would allow a burst.
     const uint64_t elapsed =
         std::min(now_micros - next_refill_micros_ + kRefillMicros, kMostSavedMicros);
     const double earned = static_cast<double>(elapsed) * static_cast<double>(std::max<uint64_t>(rate, 1)) / 1e6;

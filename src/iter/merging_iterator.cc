@@ -174,8 +174,8 @@ class MergingIterator final : public InternalIterator {
     for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
   }
 
-  // The top child has moved. Which child comes second is known for as long as
-  // none but the first moves.
+  // The top child has moved. The second child stays known while only the first
+  // moves.
   void Restore() {
     Child* const top = heap_[0];
     if (!top->valid) {

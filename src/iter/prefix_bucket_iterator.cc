@@ -29,7 +29,7 @@ class PrefixBucketIterator final : public InternalIterator {
     Enter(internal_key);
     all_->Seek(internal_key);
     Look();
-    // Behind the last key of a bucket is nowhere to go back from.
+    // Behind the last key of a bucket, Prev is not possible.
     if (has_bucket_ && !valid_) return;
     all_->SeekForPrev(internal_key);
     Look();

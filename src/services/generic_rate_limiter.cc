@@ -72,7 +72,7 @@ void GenericRateLimiter::Request(int64_t bytes, rocksdb::Env::IOPriority priorit
   }
   Waiter self;
   self.missing = bytes;
-  if (!AnyWaiting()) {  // take what is there
+  if (!AnyWaiting()) {  // take the available bytes
     self.missing -= available_;
     available_ = 0;
   }

@@ -65,7 +65,7 @@ bool TrashBin::DeleteSome(const Item& item, uint64_t* freed, Status* status) con
   uint64_t links = 0;
   if (chunk_ > 0 && item.bytes > chunk_ && item.fs->GetLinkCount(item.path, &links).ok() &&
       links == 1) {
-    // Under a second name the bytes are still wanted, and are not freed anyway.
+    // A file with a second name is still used, and its bytes would not be freed.
     if (item.fs->TruncateFile(item.path, item.bytes - chunk_).ok()) {
       *freed = chunk_;
       return false;
@@ -86,9 +86,9 @@ double TrashBin::SecondsToWait() const {
 void TrashBin::Run() NO_THREAD_SAFETY_ANALYSIS {
   mu_.Lock();
   while (!closing_) {
-    // What was deleted last is waited for, whether there is more or not yet.
+    // Waits for the last deletion, even if there is nothing more to delete yet.
     if (const double seconds = SecondsToWait(); seconds > 0) {
-      // An hour at a time: a low rate makes times that a clock cannot hold.
+      // At most an hour at a time: a low rate gives times that overflow a clock.
       const double millis = std::clamp(seconds * 1000, 1.0, 3600e3);
       changed_.WaitFor(std::chrono::milliseconds(static_cast<int64_t>(millis)));
       continue;

@@ -8,8 +8,8 @@
 
 namespace ROCKSDB_NAMESPACE {
 
-// So that memtables and blocks share one capacity. Of what the cache refuses (strict capacity) the limit of the manager
-// itself still holds. Guarded by WriteBufferManager::cache_res_mgr_mu_.
+// Lets memtables and blocks share one capacity. If the cache refuses bytes (strict capacity), the limit of the manager
+// still applies. Guarded by WriteBufferManager::cache_res_mgr_mu_.
 class CacheReservationManager : public compassdb::CacheReservation {
  public:
   using compassdb::CacheReservation::CacheReservation;
@@ -24,7 +24,7 @@ WriteBufferManager::WriteBufferManager(size_t _buffer_size, std::shared_ptr<Cach
       allow_stall_(allow_stall),
       stall_active_(false) {
   if (cache == nullptr) return;
-  // 256 KB, unless that were much of a small cache.
+  // 256 KB, or less for a small cache.
   const size_t entry_bytes = std::clamp<size_t>(cache->GetCapacity() / 64, 4 << 10, 256 << 10);
   cache_res_mgr_ = std::make_shared<CacheReservationManager>(std::move(cache), entry_bytes);
 }
@@ -66,7 +66,7 @@ void WriteBufferManager::FreeMem(size_t mem) {
 void WriteBufferManager::FreeMemWithCache(size_t mem) {
   std::lock_guard<std::mutex> lock(cache_res_mgr_mu_);
   const size_t used = memory_used_.fetch_sub(mem, std::memory_order_relaxed) - mem;
-  // Shrinks late, so that memtables that come and go do not churn the cache.
+  // Shrinks late, so that short-lived memtables do not churn the cache.
   if (used < cache_res_mgr_->reserved() / 4 * 3) cache_res_mgr_->Set(used);
 }
 

@@ -80,7 +80,7 @@ class ReplayerImpl final : public rocksdb::Replayer {
     return Status::OK();
   }
 
-  // As long after the start as the operation was after the recording's.
+  // Each operation has the same delay from the start as in the recording.
   struct Pace {
     Pace(uint64_t recorded, double fast_forward)
         : began(recorded), speed(fast_forward), start(std::chrono::steady_clock::now()) {}
@@ -152,7 +152,7 @@ class Queue {
     closed_ = true;
     changed_.SignalAll();
   }
-  // False: there is nothing more to be done.
+  // False: there is no more work.
   bool Take(RawTraceRecord* raw) {
     MutexLock lock(&mu_);
     while (records_.empty() && !closed_) changed_.Wait();
@@ -162,7 +162,7 @@ class Queue {
     changed_.SignalAll();
     return true;
   }
-  // Of the operations that failed the first in the trace counts.
+  // Keeps the error of the failed operation that is first in the trace.
   void Failed(uint64_t micros, const Status& error) {
     MutexLock lock(&mu_);
     if (!error_.ok() && micros >= failed_at_) return;
@@ -197,7 +197,7 @@ Status ReplayerImpl::ReplayTogether(size_t n, double fast_forward, const Callbac
         if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);
       }
     });
-    if (!started) break;  // those there are do it
+    if (!started) break;  // the existing threads do the work
     threads.push_back(std::move(thread));
   }
   if (threads.empty()) return ReplayAlone(fast_forward, callback);

@@ -64,7 +64,7 @@ class FileTraceReader final : public TraceReader {
   }
 
  private:
-  // Less than that at the end. In parts: a damaged length must not take all memory.
+  // Fewer bytes at the end. In parts, because a damaged length must not take all memory.
   Status Append(size_t n, std::string* data) {
     std::string buffer(std::min<size_t>(n, 1 << 20), '\0');
     while (n > 0) {

@@ -31,7 +31,7 @@ constexpr uint64_t Bit(Field field) { return uint64_t{1} << field; }
 
 Status Damaged(const char* what) { return Status::Corruption("trace record", what); }
 
-// What of the payload is left, and which fields it has.
+// The rest of the payload, and which fields it has.
 struct Fields {
   Slice rest;
   uint64_t present = 0;

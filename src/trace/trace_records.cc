@@ -192,7 +192,7 @@ Status IteratorTraceExecutionResult::Accept(Handler* handler) { return handler->
 
 namespace {
 
-// Runs what was recorded. What an operation answers is in the result, not the status.
+// Runs recorded operations. An operation's own status is in the result.
 class ExecutionHandler final : public TraceRecord::Handler {
  public:
   ExecutionHandler(DB* db, const std::vector<ColumnFamilyHandle*>& handles) : db_(db) {

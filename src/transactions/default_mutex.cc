@@ -18,7 +18,7 @@ class DefaultMutex final : public TransactionDBMutex {
     mu_.lock();
     return Status::OK();
   }
-  // It is never held for long, so any time at all is time enough.
+  // It is never held for long, so any timeout is long enough.
   Status TryLockFor(int64_t timeout_micros) override {
     if (timeout_micros != 0) {
       mu_.lock();

@@ -69,7 +69,7 @@ Status OptimisticTransaction::CommitInOrder() {
 Status OptimisticTransaction::CommitWithLatches() {
   const KeyLatches* const latches = optimistic_db_->latches();
   std::vector<uint32_t> wanted;
-  // What is written untracked, too: not between another's check and its commit.
+  // Untracked writes, too: they must not come between another commit's check and its write.
   if (Status s = optimistic_db_->LatchesOf(*batch_.GetWriteBatch(), &wanted); !s.ok()) return s;
   for (const auto& [family, keys] : tracked_.families()) {
     for (const auto& [key, info] : keys) wanted.push_back(latches->LatchOf(family, key));

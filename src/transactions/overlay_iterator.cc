@@ -60,7 +60,7 @@ class OverlayIterator final : public rocksdb::Iterator {
   void Next() override { Move(/*forward=*/true); }
   void Prev() override { Move(/*forward=*/false); }
 
-  // What the batch has gets its time later.
+  // Records of the batch get their time later.
   Slice timestamp() const override { return at_ == At::kBase ? base_->timestamp() : Slice(); }
 
   Slice key() const override { return at_ == At::kBase ? base_->key() : DeltaKey(); }
@@ -161,7 +161,7 @@ class OverlayIterator final : public rocksdb::Iterator {
     Settle();
   }
 
-  // Both cursors go beyond the current key, the other way.
+  // Both cursors move beyond the current key, in the other direction.
   void Turn(bool forward) {
     const std::string current = key().ToString();
     forward_ = forward;

@@ -39,7 +39,7 @@ std::string Encoded(rocksdb::TxnTimestamp ts) {
   return bytes;
 }
 
-// What is too long to be counted is as long as can be.
+// A time that overflows becomes the longest one.
 int64_t MicrosOf(int64_t milliseconds) {
   return milliseconds > INT64_MAX / 1000 ? INT64_MAX : milliseconds * 1000;
 }
@@ -103,8 +103,8 @@ void PessimisticTransaction::Clear() {
   TransactionBase::Clear();
 }
 
-// Its keys are not locked: as in RocksDB, the program that opens the database resolves
-// what was prepared before anything else writes.
+// Its keys are not locked. As in RocksDB, the program that opens the database resolves
+// prepared transactions before other writes.
 Status PessimisticTransaction::Recover(const std::string& name,
                                        const RecoveredTransaction& recovered) {
   if (Status s = SetName(name); !s.ok()) return s;
@@ -459,7 +459,7 @@ Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& 
   }
   if (!s.ok()) {
     if (upgrade) {
-      Lock(id, name, /*exclusive=*/false).PermitUncheckedError();  // ours alone: back to sharing
+      Lock(id, name, /*exclusive=*/false).PermitUncheckedError();  // back to a shared lock
     } else if (!locked) {
       Unlock(id, name);
     }

@@ -52,7 +52,7 @@ void PointLocks::RemoveFamily(uint32_t family_id) {
   // Its locks can no longer be found, so they cannot be released.
   family->removed = true;
   for (Stripe& stripe : family->stripes) {
-    // Threads that have not seen it are waiting by now.
+    // Threads that have not seen the flag are waiting by now.
     if (stripe.mutex->Lock().ok()) stripe.mutex->UnLock();
     stripe.changed->NotifyAll();
   }
@@ -78,7 +78,7 @@ Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const st
       timeout > 0 ? options_.env->NowMicros() + static_cast<uint64_t>(timeout) : 0;
   Status s = timeout < 0 ? stripe->mutex->Lock() : stripe->mutex->TryLockFor(timeout);
   if (!s.ok()) return s;
-  // Let go of also where there is no memory.
+  // Released also if there is no memory.
   const auto unlock = [](rocksdb::TransactionDBMutex* mutex) { mutex->UnLock(); };
   const std::unique_ptr<rocksdb::TransactionDBMutex, decltype(unlock)> held(stripe->mutex.get(), unlock);
   Conflict conflict;
@@ -87,7 +87,7 @@ Status PointLocks::Lock(const LockRequest& request, uint32_t family_id, const st
   while (!s.ok() && in_time) {
     if (family->removed) return UnknownFamily(family_id);
     s = AwaitChange(request, family_id, stripe, key, conflict, end);
-    // It may have expired without a word: one more attempt after the time.
+    // The lock may have expired without a signal: one more attempt after the time.
     in_time = !s.IsTimedOut() || (end > 0 && options_.env->NowMicros() < end) || timeout < 0;
     if (!s.ok() && !s.IsTimedOut()) break;
     s = TryGrant(request, family.get(), stripe, key, &conflict);

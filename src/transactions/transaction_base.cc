@@ -53,7 +53,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
     ColumnFamilyHandleImpl handle(family, nullptr);
     return what(static_cast<ColumnFamilyHandle*>(&handle));
   }
-  // The commit gives the timestamps.
+  // The commit sets the timestamps.
   static Slice Bare(ColumnFamilyHandle* family, const Slice& key) {
     return StripTimestamp(key, std::min(key.size(), FamilyOf(family)->timestamp_size()));
   }

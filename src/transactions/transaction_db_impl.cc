@@ -315,7 +315,7 @@ Status TransactionDBImpl::Write(const WriteOptions& options,
   if (Inherited()) return InheritedStatus();
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
   TimedFinder timed(engine_);
-  // What cannot be read is for the write to complain of.
+  // The write reports a batch that cannot be read.
   WriteBatchInternal::InsertInto(batch, &timed, nullptr).PermitUncheckedError();
   if (timed.found) {
     return Status::NotSupported(

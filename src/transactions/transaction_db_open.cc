@@ -31,7 +31,7 @@ Status Wrap(DB* db, const TransactionDBOptions& options,
   return Status::OK();
 }
 
-// A handle that only says that ranges are wanted.
+// A handle that only requests range locks.
 class NoRangeLocks final : public RangeLockManagerHandle {
  public:
   LockManager* getLockManager() override { return nullptr; }

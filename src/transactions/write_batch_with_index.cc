@@ -32,7 +32,7 @@ struct WriteBatchWithIndex::Rep {
     return index.Add(offset);
   }
 
-  // Reads of keys with timestamps go to a time.
+  // Reads of keys with timestamps need a time.
   Status CheckRead(const ReadOptions& options, ColumnFamilyHandle* family) const {
     const Comparator* const comparator =
         family != nullptr ? family->GetComparator() : index.fallback();
@@ -131,7 +131,7 @@ Answer AnswerFromBatch(ColumnFamilyHandle* family, const Slice& key,
   return Answer::kDone;
 }
 
-// Applies the batch's operands to what the database answered.
+// Applies the batch's operands to the database's value.
 void MergeOntoDatabase(ColumnFamilyHandle* family, const Slice& key,
                        const BatchIndex::Update& update, PinnableSlice* value, Status* status) {
   if (!status->ok() && !status->IsNotFound()) return;

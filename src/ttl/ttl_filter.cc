@@ -9,7 +9,7 @@ rocksdb::CompactionFilter::Decision TtlCompactionFilter::FilterV2(
     int level, const Slice& key, ValueType type, const Slice& stored, std::string* new_value,
     std::string* skip_until) const {
   if (type == ValueType::kValue && IsExpired(stored, ttl_, env_)) return Decision::kRemove;
-  // What is too short was not written through DBWithTTL: reads report it.
+  // A value that is too short was not written through DBWithTTL: reads report it.
   if (user_ == nullptr || stored.size() < kTtlBytes) return Decision::kKeep;
   const Decision decision =
       user_->FilterV2(level, key, type, WithoutTtlTime(stored), new_value, skip_until);

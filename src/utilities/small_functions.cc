@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that public headers declare and that are about one thing each.
+// Small functions of several public headers.
 #include <string>
 
 #include "rocksdb/persistent_cache.h"

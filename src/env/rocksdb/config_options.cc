@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Here, where the default Env is, which they begin with.
+// Here, because they begin with the default Env.
 #include "rocksdb/config_options.h"
 
 #include "rocksdb/utilities/object_registry.h"

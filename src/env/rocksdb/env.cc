@@ -135,8 +135,8 @@ std::string Env::GenerateUniqueId() {
   return id;
 }
 
-// One set of options serves all kinds of files; an Env that wants otherwise
-// overrides these. The engine asks for its own write-back intervals itself.
+// One set of options is used for all kinds of files. An Env may override these.
+// The engine sets its own write-back intervals.
 EnvOptions Env::OptimizeForLogRead(const EnvOptions& env_options) const {
   EnvOptions optimized(env_options);
   optimized.use_direct_reads = false;  // logs are read once, from front to back

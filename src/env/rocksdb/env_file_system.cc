@@ -71,7 +71,7 @@ class AdapterRandomAccessFile : public RandomAccessFile {
     MoveIntoScratch(result, scratch);
     return s;
   }
-  // By the MultiRead of the user's file, which wants ascending offsets.
+  // Calls MultiRead of the user's file, which requires ascending offsets.
   void MultiRead(ReadRequest* requests, size_t n) const override {
     AlignedReads reads(path_, grid(), requests, n);
     if (!reads.ok()) return;

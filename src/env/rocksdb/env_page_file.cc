@@ -108,7 +108,7 @@ class EngineRandomRWFile final : public rocksdb::RandomRWFile {
   bool closed_ = false;
 };
 
-// Makes the file, or empties it, and opens it. An Env without files of this kind is found out
+// Creates the file, or empties it, and opens it. An Env without files of this kind is an error
 // before anything is lost.
 Status CreateAndOpen(rocksdb::Env* env, const std::string& path,
                      std::unique_ptr<rocksdb::RandomRWFile>* file) {

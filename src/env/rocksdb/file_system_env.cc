@@ -273,7 +273,7 @@ void FileSystemEnv::StartThread(void (*function)(void* arg), void* arg) {
       return;
     }
   }
-  function(arg);  // the system has no thread for it
+  function(arg);  // the system refused a thread
 }
 
 void FileSystemEnv::WaitForJoin() {

@@ -18,7 +18,7 @@ const char* FaultOpName(FaultOp op) {
 
 namespace {
 
-// `result` lies in `scratch`, or in memory that is not ours.
+// `result` is in `scratch`, or in memory that this must not change.
 void Damage(ReadDamage damage, Slice* result, char* scratch) {
   if (damage == ReadDamage::kNone || result->empty()) return;
   if (damage == ReadDamage::kHalf) {
@@ -111,7 +111,7 @@ class FaultPageFile : public FaultReads<PageFile> {
   Status Write(uint64_t offset, const Slice& data) override {
     Status s = fs_->Before(FaultOp::kWrite, path_);
     if (s.ok()) return file_->Write(offset, data);
-    // What the disk writes as a whole is not torn by a failure either.
+    // A failure does not tear what the disk writes as a whole.
     const uint64_t atomic = fs_->CanCut() ? fs_->memory()->atomic_writes() : 0;
     const bool whole = atomic != 0 && offset % atomic == 0 && data.size() % atomic == 0;
     const size_t grid = whole ? std::max<size_t>(grid_, atomic) : grid_;
@@ -171,7 +171,7 @@ class FaultWritableFile : public WritableFile {
   const std::unique_ptr<WritableFile> file_;
 };
 
-// Errors of the engine name the file; so do ours.
+// Errors of the engine name the file, so these do, too.
 Status WithPlace(const Status& status, FaultOp op, const std::string& path) {
   const std::string message = status.getState() == nullptr ? "injected" : status.getState();
   const std::string place = std::string("while ") + FaultOpName(op) + " " + path;

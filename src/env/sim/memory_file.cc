@@ -148,7 +148,7 @@ void MemoryFile::KeepImage() {
   }
 }
 
-// Holes are whole pages; a page with one written byte is none.
+// Holes are whole pages: a page with one written byte is not a hole.
 void MemoryFile::MarkPages(uint64_t begin, uint64_t end, bool hole) {
   if (begin >= end) return;
   const uint64_t first = hole ? (begin + kPage - 1) / kPage : begin / kPage;
@@ -189,8 +189,8 @@ void MemoryFile::CutTail(Survives survives, Random* random) {
   TearAppend(durable_size_, survives == Survives::kPages, random, &data_);
 }
 
-// A part of each change. Sizes are a journal of their own: where an append was torn or a change of
-// size lost, later ones are lost too and no later write reaches beyond the size that is left.
+// Keeps a part of each change. Sizes have their own order: if an append was torn or a change of size
+// was lost, later ones are lost, too, and no later write is beyond the size that is left.
 std::string MemoryFile::Torn(Survives survives, uint64_t atomic_bytes, Random* random) const {
   const bool by_pages = survives == Survives::kPages;
   std::string data = *image_;

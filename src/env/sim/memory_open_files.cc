@@ -13,7 +13,7 @@ namespace {
 
 uint64_t NowSeconds() { return SystemClock()->NowMicros() / 1000000; }
 
-// What the kinds of open files share.
+// The common part of all open files.
 class Handle {
  public:
   Handle(const MemoryFileSystem* fs, std::string path, std::shared_ptr<MemoryFile> file)
