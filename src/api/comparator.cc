@@ -152,7 +152,7 @@ class U64TimestampComparator : public Comparator {
   Base base_;
 };
 
-// Never destroyed: databases in static objects may outlive ours.
+// Never destroyed: databases in static objects may outlive the library's static objects.
 template <typename T>
 const Comparator* Singleton() {
   static const Comparator* const instance = new T();

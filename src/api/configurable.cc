@@ -72,7 +72,7 @@ Status Configurable::ParseStringOptions(const ConfigOptions& config_options,
   return s.ok() ? ConfigureOptions(config_options, options, nullptr) : s;
 }
 
-// In order of the names, so that the outcome does not depend on the map's.
+// In the order of names, so that the result does not depend on the map's order.
 Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
                                       const OptionMap& opts_map, OptionMap* unused) {
   OptionList sorted(opts_map.begin(), opts_map.end());
@@ -190,7 +190,7 @@ std::string Configurable::GetOptionName(const std::string& long_name) const { re
 bool Customizable::AreEquivalent(const ConfigOptions& config_options, const Configurable* other,
                                  std::string* mismatch) const {
   if (this == other || config_options.IsCheckDisabled()) return true;
-  // Of one without type information the caller knows what it is.
+  // The caller knows the class of an object without type information.
   const auto* custom = other == nullptr || compassdb::HasTypeInformation(other)
                            ? dynamic_cast<const Customizable*>(other)
                            : static_cast<const Customizable*>(other);
@@ -217,7 +217,7 @@ Status Customizable::GetOptionsMap(const ConfigOptions& config_options, const Cu
   if (custom == nullptr) return Configurable::GetOptionsMap(opt_value, "", id, options);
   Status s = Configurable::GetOptionsMap(opt_value, custom->GetId(), id, options);
   if (!s.ok() || *id != custom->GetId()) return s;
-  // The same object: what is not given keeps its value.
+  // The same object: options that are not given keep their values.
   for (const auto& option : ListNamedOptions(custom, config_options)) options->insert(option);
   return s;
 }

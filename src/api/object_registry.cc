@@ -12,7 +12,7 @@ namespace {
 
 std::string KeyOf(const std::string& type, const std::string& id) { return type + "://" + id; }
 
-// Where the number that begins at `at` ends; npos if none does.
+// The end of the number that begins at `at`; npos if there is none.
 size_t EndOfNumber(const std::string& text, size_t at, bool may_have_point) {
   const size_t begin = at;
   size_t digits = 0;

@@ -25,8 +25,8 @@ using compassdb::HistogramSummary;
 // Tickers and histograms in as many shards as there are cores. Threads are dealt out to the shards in
 // turn, so that few of them share cache lines; reading adds the shards up.
 //
-// Thread safety: everything may be called concurrently. Recording takes no lock; `mutex_` keeps setting
-// and resetting from running into each other.
+// Thread safety: everything may be called concurrently. Recording takes no lock; `mutex_` separates
+// concurrent sets and resets.
 class StatisticsImpl : public Statistics {
  public:
   StatisticsImpl()

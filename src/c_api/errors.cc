@@ -13,7 +13,7 @@ using rocksdb::Status;
 bool Report(char** errptr, const Status& s) noexcept {
   if (s.ok()) return true;
   char* const message = strdup(s.ToString().c_str());
-  // Success must not be what the caller sees.
+  // The caller must not see success.
   if (message == nullptr) std::terminate();
   std::free(*errptr);
   *errptr = message;

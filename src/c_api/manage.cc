@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties, sizes, compactions and the rest of what is done to a whole database.
+// Properties, sizes, compactions and other functions of a whole database.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,7 +38,7 @@ void ApproximateSizes(rocksdb_t* db, ColumnFamilyHandle* family, const Ranges& r
   });
 }
 
-// Its Status has nowhere to go.
+// The C function cannot return the Status.
 void Compact(rocksdb_t* db, const rocksdb::CompactRangeOptions& options, ColumnFamilyHandle* family,
              const OptionalSlice& begin, const OptionalSlice& end) noexcept {
   db->rep->CompactRange(options, family, begin.get(), end.get()).PermitUncheckedError();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database says of its files.
+// Metadata of a database's files.
 #include <string>
 
 #include "c_api/errors.h"

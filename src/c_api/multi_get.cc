@@ -68,7 +68,7 @@ void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* op
     values[i] = nullptr;
     errs[i] = nullptr;
   }
-  // There is one error per key; what stops the whole is that of all of them.
+  // There is one error per key. An error of the whole call becomes that of every key.
   char* error = nullptr;
   compassdb::Succeeds(&error, [&] {
     const std::vector<Slice> keys = Slices(keys_list, keys_list_sizes, num_keys);

@@ -6,7 +6,7 @@ using rocksdb::Slice;
 
 namespace {
 
-// Points *option to the bytes through `slice`; null bytes take the option away.
+// Points *option to the bytes through `slice`; null bytes clear the option.
 void Point(const Slice** option, Slice* slice, const char* bytes, size_t size) {
   *slice = Slice(bytes, bytes == nullptr ? 0 : size);
   *option = bytes == nullptr ? nullptr : slice;

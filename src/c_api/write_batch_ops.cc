@@ -25,7 +25,7 @@ class Walker final : public rocksdb::WriteBatch::Handler {
 
 void WalkBatch(const rocksdb::WriteBatch& batch, void* state, PutCallback put, DeleteCallback deleted) noexcept {
   Walker walker(state, put, deleted);
-  // Its result is that of the callbacks, which have none, or says where the walk ended.
+  // The callbacks have no result. Another error only ends the walk.
   batch.Iterate(&walker).PermitUncheckedError();
 }
 

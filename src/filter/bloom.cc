@@ -16,7 +16,7 @@ uint32_t LineOf(uint64_t hash, uint32_t lines) {
   return static_cast<uint32_t>((uint64_t{lines} * static_cast<uint32_t>(hash)) >> 32);
 }
 
-// Calls visit(bit of the line) for each probe, until it says false.
+// Calls visit(bit of the line) for each probe, until it returns false.
 template <typename Visit>
 bool ForEachProbe(uint64_t hash, int probes, Visit visit) {
   auto h = static_cast<uint32_t>(hash >> 32);
@@ -34,7 +34,7 @@ double EvenFalsePositives(double bits_per_key, int probes) {
 }  // namespace
 
 int BloomProbes(int millibits_per_key) {
-  // Up to where so many probes are best, measured by RocksDB; its readers take any number.
+  // The bits per key up to which each number of probes is best, by RocksDB. Readers take any number.
   static constexpr int kUpTo[] = {2080,  3580,  5100,  6640,  8300,  10070,
                                   11720, 14001, 16050, 18300, 22001, 25501};
   int probes = 1;

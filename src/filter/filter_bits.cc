@@ -62,7 +62,7 @@ class ConstantReader final : public FilterBitsReader {
 int FilterMilliBits(double bits_per_key) {
   if (bits_per_key < 0.5) return 0;
   if (bits_per_key < 1.0) return 1000;
-  // Not a number is the most, too.
+  // NaN gives the most, too.
   return static_cast<int>((bits_per_key < 100.0 ? bits_per_key : 100.0) * 1000 + 0.500001);
 }
 

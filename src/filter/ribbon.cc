@@ -52,7 +52,7 @@ bool RibbonView::MayMatch(uint64_t hash) const {
   const uint32_t wanted = RibbonHasher::Result(h);
   for (uint32_t i = 0; i < columns; ++i) {
     RibbonRow row = Segment(first + i) & here;
-    // Of the next block, columns beyond those of this one are not looked at.
+    // Columns that only the next block has do not count.
     if (shift != 0) row ^= Segment(first + columns + i) & next;
     const auto folded = static_cast<uint64_t>(row) ^ static_cast<uint64_t>(row >> 64);
     if ((static_cast<uint32_t>(std::popcount(folded)) & 1) != (wanted >> i & 1)) return false;

@@ -18,8 +18,8 @@ namespace {
 constexpr uint32_t kMaxKeys = 950'000'000;
 constexpr uint32_t kSmallSlots = 1024;  // below, Bloom filters may be smaller
 
-// How many keys 2^i slots take so that one seed in 20 fails (RocksDB's measurements; they decide the size,
-// which both libraries have to agree on).
+// How many keys 2^i slots take if one seed in 20 fails, by RocksDB's measurements. They decide the size,
+// which must be the same in both libraries.
 constexpr double kKeysByPowerOfSlots[] = {0,       0,       0,       0,       0,       0,
                                           0,       0,       248.851, 499.532, 1001.26, 2003.97,
                                           4005.59, 8000.39, 15966.6, 31828.1, 63447.3, 126506};
@@ -52,8 +52,8 @@ uint32_t SlotsFor(uint32_t keys) {
   return std::max(blocks, 2u) * kRibbonWidth;
 }
 
-// The bytes that come nearest to one false positive in `one_in`: some blocks have as many columns as the
-// next lower power of two needs, the rest one more.
+// The bytes that are nearest to one false positive in `one_in`. Some blocks have the columns for the next
+// lower power of two, the rest one more.
 size_t SegmentBytes(uint32_t slots, double one_in, uint32_t rounding) {
   const double rate = 1.0 / one_in;
   if (!(one_in > 1.0) || !(rate < 1.0)) return kRibbonSegment;

@@ -174,7 +174,7 @@ bool CompactionIterator::Trimmed(const Slice& user_key) const {
                                                options_.trim_to) > 0;
 }
 
-// Whether a record belongs to the key being worked on.
+// Whether a record is of the current key.
 bool CompactionIterator::InKey(const Slice& user_key) const {
   if (timestamp_size_ == 0 || keeps_history_) {
     return options_.comparator->Compare(user_key_, user_key) == 0;
@@ -199,7 +199,7 @@ void CompactionIterator::StartKey(const Slice& user_key) {
   lone_single_delete_ = false;
   outside_ = stale_ = Answer::kUnknown;
   if (skipping_ && options_.comparator->Compare(user_key_, skip_until_) >= 0) skipping_ = false;
-  skip_key_ = skipping_ && !Stale();  // of a stale key nothing is filtered
+  skip_key_ = skipping_ && !Stale();  // records of a stale key are not filtered
 }
 
 void CompactionIterator::FinishKey() {
@@ -271,7 +271,7 @@ void CompactionIterator::ProcessHidden(const ParsedInternalKey& version) {
       ++stats_.single_delete_pairs;
       tombstone.for_conflicts = tombstone.sequence > options_.earliest_write_conflict_snapshot;
     }
-    // Its partner was dropped: what it may still hide is not its own.
+    // Its partner was dropped: it may hide another record now.
     tombstone.type = kTypeDeletion;
     lone_single_delete_ = false;
   }
@@ -334,10 +334,10 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   }
 }
 
-// False if it is not there, which only values have that are superseded outside of the job and were
-// collected since; or, with the status, if it cannot be read.
+// False if the value is missing: it was superseded outside of the job, and collected since. Also false,
+// with the status, if it cannot be read.
 bool CompactionIterator::FetchSeparated(const Slice& ref, rocksdb::PinnableSlice* value) {
-  if (options_.values == nullptr) return false;  // all were
+  if (options_.values == nullptr) return false;  // all were collected
   Status s = options_.values->Resolve(user_key_, ref, value);
   if (s.ok()) {
     ++stats_.values_read;
@@ -365,7 +365,7 @@ CompactionIterator::Decision CompactionIterator::AskFilterOfValue(
   return AskFilter(CompactionFilter::ValueType::kValue, value);
 }
 
-// Answers only decisions that the callers handle, or sets the status.
+// Returns only decisions that the callers handle, or sets the status.
 CompactionIterator::Decision CompactionIterator::AskFilter(CompactionFilter::ValueType type,
                                                            const Slice& value) {
   filter_value_.clear();
@@ -386,7 +386,7 @@ CompactionIterator::Decision CompactionIterator::CheckDecision(Decision decision
     case Decision::kPurge:
       return decision;
     case Decision::kRemoveAndSkipUntil:
-      // A target at or before the key asks for nothing.
+      // A target at or before the key skips nothing.
       return options_.comparator->Compare(filter_skip_, user_key_) > 0 ? decision
                                                                        : Decision::kKeep;
     case Decision::kIOError:
@@ -406,7 +406,7 @@ void CompactionIterator::StartSkipping(const ParsedInternalKey& newest) {
   AddPending(newest, {newest.sequence, kTypeDeletion, false, true, false});
 }
 
-// Decides on the pending tombstones of the key, once what follows is known.
+// Decides on the pending tombstones of the key, once the next record is known.
 void CompactionIterator::FlushPending(bool older_output_follows) {
   for (const Pending& p : pending_) {
     const bool keep = p.for_conflicts || (older_output_follows && !p.for_outside_only) ||
@@ -432,7 +432,7 @@ SequenceNumber CompactionIterator::OutputSequence(const Slice& user_key, Sequenc
   if (!options_.allow_zero_sequence || !IsValueType(type)) return seq;
   if (!options_.snapshots.empty() && seq > options_.snapshots.front()) return seq;
   if (MayExistOutside()) return seq;
-  // An older tombstone that the caller may keep must not come to cover the value.
+  // An older tombstone that the caller may keep must not cover the value.
   if (options_.tombstones != nullptr) {
     const SequenceNumber oldest = options_.tombstones->MinCovering(user_key);
     if (oldest != 0 && oldest <= seq) return seq;
@@ -451,7 +451,7 @@ void CompactionIterator::Emit(const Slice& user_key, SequenceNumber seq, ValueTy
   queue_.push_back(std::move(record));
 }
 
-// A value that is the input's own: the input moves on when the output does.
+// A value in the input's memory: the input advances with the output.
 void CompactionIterator::EmitLive(const ParsedInternalKey& version, const Slice& value) {
   FlushPending(/*older_output_follows=*/true);
   live_key_.clear();
@@ -468,13 +468,13 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     return;
   }
   std::vector<Operand> operands;
-  Operand removed{0, {}};  // the newest that the filter took away
+  Operand removed{0, {}};  // the newest that the filter removed
   const StripeEnd end = CollectOperands(top.sequence, &operands, &removed);
   if (!status_.ok() || end == StripeEnd::kStopped) return;
 
   if (operands.empty()) {
     if (end == StripeEnd::kBase || end == StripeEnd::kEntity || end == StripeEnd::kNoBase) {
-      // Without operands what was to be their base is the top of the stripe.
+      // Without operands, their base is the top of the stripe.
       have_stripe_ = false;
       first_version_ = first;
       return;
@@ -502,7 +502,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
   } else if (end == StripeEnd::kNoBase) {
     FoldBase(&operands, nullptr, /*made=*/true);
   } else if (end == StripeEnd::kEntity) {
-    // They cannot be folded; reads say so. The entity below them stays as well.
+    // They cannot be folded, and reads return the error. The entity below them stays, too.
     EmitOperands(&operands);
     have_stripe_ = false;
     return;
@@ -513,7 +513,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     EmitOperands(&operands);
     return;
   }
-  // The record at hand is within the result, or hidden by it.
+  // The current record is part of the result, or hidden by it.
   if (status_.ok()) StepInput(Fate::kDropped);
 }
 
@@ -588,7 +588,7 @@ void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* b
   Emit(user_key_, operands->front().sequence, kTypeValue, std::move(result), made);
 }
 
-// The base is not at hand: combine the operands if the operator can.
+// The base is not in the input: combine the operands if the operator can.
 void CompactionIterator::EmitOperands(std::vector<Operand>* operands) {
   std::deque<Slice> oldest_first;
   for (const Operand& operand : *operands) oldest_first.emplace_front(operand.value);

@@ -14,8 +14,8 @@ namespace {
 using compassdb::OptionMap;
 using compassdb::OptionTable;
 
-// The functions without ConfigOptions: objects that cannot be made here are an error of theirs too,
-// as they are left as they were.
+// The functions without ConfigOptions: an object that cannot be made here is an error,
+// and the options do not change.
 ConfigOptions LegacyConfig(bool input_strings_escaped, bool ignore_unknown_options) {
   ConfigOptions config;
   config.input_strings_escaped = input_strings_escaped;

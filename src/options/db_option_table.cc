@@ -223,7 +223,7 @@ OptionInfo<DBOptions> MemoryLimit() {
     options->memory_limit = bytes;
     return Status::OK();
   };
-  // RocksDB, which does not know it, reads what was written without it.
+  // RocksDB does not know it, so it is only written if it is set.
   info.format = [](const ConfigOptions&, const DBOptions& options) {
     return options.memory_limit == 0 ? std::string() : std::to_string(options.memory_limit);
   };

@@ -64,7 +64,7 @@ bool HasUnusedCompressionOptions(CompressionOptions options) {
          ListOptions(config, CompressionOptionTable(), CompressionOptions());
 }
 
-// The factories as text: a list of "{id=...;option=value}". Those that cannot be made here are left out where the
+// The factories as text: a list of "{id=...;option=value}". Factories that cannot be made here are left out if the
 // configuration ignores unsupported options.
 OptionInfo<F> Collectors() {
   OptionInfo<F> info{"table_properties_collectors", "list", kFixed, kYes,
@@ -264,7 +264,7 @@ void AddTables(OptionTable<F>* t) {
                          "bytes of jobs are always counted"));
   t->push_back(Scalar<F>(FIELD(bottommost_temperature), kMutable | kNoPrint, kHint,
                          "files have no temperature"));
-  // RocksDB passes over what it does not know.
+  // RocksDB ignores unknown values.
   t->back().parse = [](const ConfigOptions&, const std::string&, const std::string& value, F* options) {
     ParseValue(value, &options->bottommost_temperature);
     return Status::OK();

@@ -45,7 +45,7 @@ class BuiltinPolicy : public FilterPolicy {
   }
 
  private:
-  // What is not known, or has no levels, is the last one.
+  // An unknown level, or a family without levels, counts as the last one.
   static int LevelOf(const rocksdb::FilterBuildingContext& context) {
     if (context.compaction_style == rocksdb::kCompactionStyleFIFO ||
         context.compaction_style == rocksdb::kCompactionStyleNone) {
@@ -120,7 +120,7 @@ Status MakePolicy(const std::string& id, std::shared_ptr<const FilterPolicy>* ma
     return BadOptionValue("filter_policy", id, "object");
   }
   if (part.size() == 1 && IsBuiltin(name)) {
-    made->reset();  // without bits, as RocksDB's C API writes it: none
+    made->reset();  // RocksDB's C API writes this for no filter
   } else if (name == "bloomfilter" || name == "rocksdb.BloomFilter") {
     made->reset(NewBloom(bits));
   } else if (name == "ribbonfilter" || name == "rocksdb.RibbonFilter") {

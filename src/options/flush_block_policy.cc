@@ -9,7 +9,7 @@ namespace rocksdb {
 
 FlushBlockBySizePolicyFactory::FlushBlockBySizePolicyFactory() = default;
 
-// Blocks are the engine's own: policies are never asked.
+// The engine cuts blocks by its own rules, and does not call policies.
 FlushBlockPolicy* FlushBlockBySizePolicyFactory::NewFlushBlockPolicy(const BlockBasedTableOptions&,
                                                                      const BlockBuilder&) const {
   return nullptr;

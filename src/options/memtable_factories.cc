@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memtable representations of RocksDB as named option holders. The engine
-// has one memtable, a concurrent skip list (memtable/), with the semantics that
-// all of RocksDB's have; what differs between those is speed.
+// has one memtable, a concurrent skip list (memtable/), with the semantics of
+// all of RocksDB's, which differ only in speed.
 #include "api/registered.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"

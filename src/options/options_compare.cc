@@ -25,7 +25,7 @@ Status Changed(const std::string& option, const std::string& is, const std::stri
   return Status::InvalidArgument(option, "is " + is + ", stored as " + was);
 }
 
-// Of "{id=name;option=value;}" the name.
+// The name in "{id=name;option=value;}".
 std::string IdOf(const std::string& text) {
   std::string id;
   OptionMap options;
@@ -44,7 +44,7 @@ bool SameObject(const ConfigOptions& config, const std::string& option, const st
   return from_null || (!IsExact(config) && IdOf(was) == IdOf(is));
 }
 
-// Of two factories of the same name.
+// Compares two factories of the same name.
 Status CompareTables(const ConfigOptions& config, const std::string& where,
                      const rocksdb::TableFactory* stored, const rocksdb::TableFactory* given) {
   if (stored == nullptr || given == nullptr) return Status::OK();

@@ -16,7 +16,7 @@ const char* SupportName(Support support) {
   return "";
 }
 
-// Objects print ids that depend on nothing, so that a default reads the same everywhere.
+// Objects print constant ids, so that defaults are the same everywhere.
 template <class S>
 std::string DefaultOf(const OptionInfo<S>& option) {
   if (option.type == std::string("struct")) return "";

@@ -47,7 +47,7 @@ NamedValues FileValues(const OptionTable<S>& table, const S& options) {
   return values;
 }
 
-// Back to what the objects' parsers take; strings are the parsers' own business.
+// Removes escapes for the objects' parsers. The parsers handle strings.
 template <class S>
 OptionMap ParserValues(const OptionTable<S>& table, OptionMap values) {
   for (auto& [name, value] : values) {
@@ -119,7 +119,7 @@ Status SplitSections(const std::string& file, const std::string& text,
   return Status::OK();
 }
 
-// "6.15.2" -> 6, 15, 2. What is not there is 0. False if there is anything but digits and dots.
+// "6.15.2" -> 6, 15, 2. Missing parts are 0. False if there is anything but digits and dots.
 bool ParseVersion(const std::string& text, std::array<uint64_t, 3>* version) {
   *version = {};
   const std::vector<std::string> parts = Split(text, '.');
@@ -152,13 +152,13 @@ Status ReadTableSection(const ConfigOptions& config, const Section& section,
   std::shared_ptr<rocksdb::TableFactory> factory;
   Status s = rocksdb::TableFactory::CreateFromString(config, id, &factory);
   if (s.IsNotSupported() && config.ignore_unsupported_options) return Status::OK();
-  if (s.ok() && factory == nullptr) return Status::OK();  // unknown, and passed over
+  if (s.ok() && factory == nullptr) return Status::OK();  // unknown, and ignored
   if (s.ok()) s = factory->ConfigureFromMap(config, section.options);
   if (s.ok()) family->options.table_factory = std::move(factory);
   return s;
 }
 
-// The possible place of the text in the file: an error names the line.
+// Reads one section of the file. Errors name the line.
 class SectionReader {
  public:
   SectionReader(const ConfigOptions& config, const std::string& file, rocksdb::DBOptions* db,
@@ -261,7 +261,7 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
     s = has_version ? ErrorAt(name, section.line, "a second [Version]") : ReadVersion(name, section, &version);
     has_version = true;
   }
-  // As in RocksDB, behind a [Version] that is no newer than ours there is no option that is not known.
+  // As in RocksDB, behind a [Version] that is not newer than ours, an unknown option is an error.
   const bool newer = std::pair(version[0], version[1]) > std::pair(ours[0], ours[1]);
   SectionReader reader(config, name, db, families);
   for (size_t i = 0; s.ok() && i < sections.size(); ++i) {

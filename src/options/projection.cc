@@ -15,7 +15,7 @@ namespace {
 using rocksdb::ColumnFamilyOptions;
 using rocksdb::CompressionType;
 
-// bottommost_compression rules the last level, then compression_per_level, then compression.
+// bottommost_compression is for the last level, then compression_per_level, then compression.
 std::vector<CompressionType> CompressionByLevel(const ColumnFamilyOptions& options) {
   std::vector<CompressionType> types;
   for (int level = 0; level < options.num_levels; ++level) {
@@ -63,7 +63,7 @@ VictimOrder ProjectVictimOrder(rocksdb::CompactionPri pri) {
   return VictimOrder::kLeastOverlap;
 }
 
-// Of tables without a directory, when the family says nothing of filters.
+// For tables without a directory, if the family does not set a filter policy.
 const std::shared_ptr<const rocksdb::FilterPolicy>& DefaultFilterPolicy() {
   static const auto* const policy =
       new std::shared_ptr<const rocksdb::FilterPolicy>(rocksdb::NewBloomFilterPolicy(10));
@@ -115,7 +115,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.block_cache = table.block.no_block_cache ? nullptr : table.block.block_cache;
   ProjectIndex(table.block, &out);
   out.block_size = table.block.block_size;
-  // RocksDB takes nonsense for 0.
+  // RocksDB takes values out of range for 0.
   const int deviation = table.block.block_size_deviation;
   out.block_size_deviation = deviation < 0 || deviation > 100 ? 0 : static_cast<uint32_t>(deviation);
   out.compression = CompressionByLevel(options);

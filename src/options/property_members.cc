@@ -69,7 +69,7 @@ struct Field {
   uint64_t TableProperties::*member;
 };
 
-// What adds up over tables.
+// Properties that are added up over tables.
 constexpr Field kSums[] = {
     {"data_size", &TableProperties::data_size},
     {"index_size", &TableProperties::index_size},

@@ -97,8 +97,8 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   return CheckRefused(BlockTableOptionTable(), *block, where + "table_factory.");
 }
 
-// What RocksDB refuses at Open, though not when it makes a family: combinations that its table format
-// cannot serve. They mean nothing here, but their users expect the refusal.
+// Combinations that RocksDB's table format cannot have. RocksDB refuses them at Open, but not when it creates
+// a family. They mean nothing here, but their users expect the refusal.
 Status CheckBlockTable(const std::string& where, const ColumnFamilyOptions& options) {
   const auto* block = options.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
   if (block == nullptr) return Status::OK();
@@ -171,7 +171,7 @@ Status CheckPaths(const std::string& where, const std::vector<rocksdb::DbPath>& 
   return Status::OK();
 }
 
-// Below it memtables and shards of the cache hold nothing.
+// With less, memtables and shards of the cache could hold nothing.
 constexpr uint64_t kLeastMemoryLimit = 128 << 10;
 
 Status CheckMemoryLimit(const DBOptions& options) {
@@ -262,7 +262,7 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
     o.periodic_compaction_seconds = filters ? kThirtyDays : 0;
   }
   if (TableSettingsOf(o.table_factory.get()).piece.store == StoreKind::kTableless) {
-    // What is refused otherwise (ValidateOptions); 30 days are the default of a family that was opened with tables.
+    // ValidateOptions refuses other values; 30 days are the default of a family that was opened with tables.
     for (uint64_t* seconds : {&o.ttl, &o.periodic_compaction_seconds}) {
       if (*seconds == kThirtyDays) *seconds = 0;
     }
@@ -455,7 +455,7 @@ bool FamilyOptionHasEffect(const std::string& name) {
   std::string member;
   const auto* option = FindOption(FamilyOptionTable(), name, &member);
   if (option == nullptr) return false;
-  // Of compression_opts the level has one.
+  // In compression_opts only the level has an effect.
   return option->support == Support::kSupported || option->name == std::string("compression_opts");
 }
 

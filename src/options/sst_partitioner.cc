@@ -22,7 +22,7 @@ const OptionTable<FixedPrefixOptions>& FixedPrefixTable() {
   return *table;
 }
 
-// As the class of the public header, with options that can be read and set.
+// Like the class of the public header, with options that can be read and set.
 class FixedPrefixFactory : public rocksdb::SstPartitionerFactory, public NamedOptions {
  public:
   explicit FixedPrefixFactory(size_t length) : options_{length} {}

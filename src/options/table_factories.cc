@@ -126,7 +126,7 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
   }
 
   BlockBasedTableOptions options_;
-  std::shared_ptr<rocksdb::Cache> default_cache_;  // made for want of another
+  std::shared_ptr<rocksdb::Cache> default_cache_;  // made if there is no other
 };
 
 NamedValues Joined(NamedValues first, const NamedValues& second) {
@@ -199,7 +199,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
       s = Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
                                   std::to_string(piece_.tableless_page_bytes));
     }
-    // What one section may have: more than can be distinguished, and sums with it never overflow.
+    // The most pages of a section: more than hashes distinguish, and few enough that no sum overflows.
     if (s.ok()) s = between("tableless_pages", piece_.tableless_pages, 0, kMaxSectionPages);
     if (s.ok()) s = between("tableless_fill_percent", piece_.tableless_fill_percent, 5, 95);
     if (s.ok()) s = between("tableless_max_overflow_percent", piece_.tableless_max_overflow_percent, 0, 100);
@@ -211,7 +211,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
     if (family.enable_blob_files) {
       return Status::NotSupported("store=tableless", "not together with enable_blob_files");
     }
-    // Pages have no age. The default, whether as it is given or as it is sanitized, says nothing.
+    // Pages have no age. The default does not count as set, before or after it is sanitized.
     const auto asked_for = [](uint64_t seconds) {
       return seconds != 0 && seconds != 0xfffffffffffffffe && seconds != 30 * 24 * 60 * 60;
     };
@@ -292,7 +292,7 @@ TableFactory* MakeBuiltIn(const std::string& id) {
   return nullptr;
 }
 
-// Lists what a factory of any class says of itself. GetOptionString() includes "id=".
+// Lists the options of a factory of any class. GetOptionString() includes "id=".
 Status OptionsOf(const ConfigOptions& config, const TableFactory& factory, OptionMap* map) {
   ConfigOptions plain = config;
   plain.delimiter = ";";
@@ -370,9 +370,9 @@ Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id
     if (!s.ok()) return s;
   }
   std::shared_ptr<TableFactory> made;
-  // What the text does not name keeps its present value if the class stays.
+  // Options that the text does not name keep their values if the class stays.
   const TableFactory* present = options->table_factory.get();
-  // An id within the options makes nothing of another class.
+  // An id within the options must not change the class.
   if (const auto given = map.find("id"); given != map.end()) {
     const bool same = id.empty() ? present != nullptr && present->IsInstanceOf(given->second) : given->second == id;
     if (!same) return Status::InvalidArgument("table_factory is of another class than", given->second);
@@ -388,7 +388,7 @@ Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id
     if (!s.ok()) {
       return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
     }
-    if (made == nullptr) return Status::OK();  // unknown, and passed over
+    if (made == nullptr) return Status::OK();  // unknown, and ignored
   }
   Status s = made->ConfigureFromMap(config, map);
   if (s.IsNotFound()) return Status::InvalidArgument("table_factory", s.ToString());

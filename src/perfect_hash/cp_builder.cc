@@ -127,7 +127,7 @@ Outcome CpBuilder::BuildSegments(std::span<const uint64_t> grouped,
       build(&builder, s);
     });
   }
-  // Of several failures that of the least segment counts, in any order.
+  // If several segments fail, the first one's result counts, in any order of their ends.
   for (const Result result : results) {
     if (result == Result::kRepeats) return Outcome::kRepeats;
     if (result == Result::kHopeless) return Outcome::kSkewed;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <bit>
 
-// Scalar serves processors without AVX2.
+// Scalar code is for processors without AVX2.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE

@@ -15,7 +15,7 @@
 namespace compassdb::perfect_hash {
 namespace {
 
-constexpr size_t kListInstead = 2;  // so few leftovers are cheaper listed than as a level
+constexpr size_t kListInstead = 2;  // up to this number a list of the rest is smaller than a level
 constexpr uint64_t kSmallSet = 256;   // cheap enough to try many seeds for a full table
 constexpr uint64_t kMediumSet = 2048;  // cheap enough for a second attempt if the first is unlucky
 constexpr uint32_t kSmallAttempts = 8;

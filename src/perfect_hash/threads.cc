@@ -28,7 +28,7 @@ ParallelFor RunOnThreads(unsigned threads) {
     try {
       while (others.size() + 1 < wanted) others.emplace_back(work);
     } catch (const std::exception&) {
-      // No more threads to be had, or no memory for one: those there are do it.
+      // The system has no more threads or memory: the existing threads do the work.
     }
     work();
     for (std::thread& thread : others) thread.join();

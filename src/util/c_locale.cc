@@ -13,7 +13,7 @@ locale_t CLocale() {
   static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
   return locale;
 }
-[[maybe_unused]] const locale_t locale_made_early = CLocale();  // no fork meets it half made
+[[maybe_unused]] const locale_t locale_made_early = CLocale();  // before any fork
 
 }  // namespace
 

@@ -116,7 +116,7 @@ bool CompressBzip2(const Slice& in, std::string* out) {
 }
 
 bool DecompressZlib(const Slice& payload, char* out, size_t size) {
-  // Room for a byte more, as zlib does not accept none.
+  // Room for one more byte, as zlib does not accept an empty buffer.
   Bytef none;
   uLongf written = size;
   return uncompress(size == 0 ? &none : reinterpret_cast<Bytef*>(out), &written,
@@ -159,7 +159,7 @@ Status Damaged(CompressionType type, const char* what) {
 constexpr uint64_t kBelievedBytes = 1 << 20;
 constexpr uint64_t kBelievedRatio = 4;
 
-// Whether at least `size` bytes come out of the payload (a block of ZSTD's less, perhaps). No more are made, at `room`.
+// Whether the payload has at least `size` bytes (for ZSTD perhaps a block less). Decompresses at most these to `room`.
 bool FillsRoom(CompressionType type, const Slice& payload, char* room, size_t size) {
   if (payload.size() > INT32_MAX) return false;
   char* const in = const_cast<char*>(payload.data());
@@ -206,7 +206,7 @@ Status CheckClaim(CompressionType type, const Slice& in, uint64_t claimed) {
   return Status::OK();
 }
 
-// What the payload says.
+// The size by the payload's header.
 Status ClaimedSize(CompressionType type, const Slice& in, uint64_t* size) {
   if (!CompressionTypeSupported(type)) {
     return Status::NotSupported("compression type " + std::string(CompressionTypeName(type)) +

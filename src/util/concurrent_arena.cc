@@ -21,8 +21,8 @@ std::atomic<size_t> next_thread_shard{0};
 thread_local size_t thread_shard = SIZE_MAX;
 }  // namespace
 
-// A chunk is an eighth of a block, so that idle shards strand little memory, less the alignment
-// of the first.
+// A chunk is an eighth of a block, minus the alignment of the first, so that idle shards keep
+// little memory.
 constexpr size_t kLeastChunk = 512;
 
 ConcurrentArena::ConcurrentArena(size_t block_size)
@@ -38,7 +38,7 @@ ConcurrentArena::Shard* ConcurrentArena::LockShard() {
   }
   Shard* shard = &shards_[thread_shard];
   if (shard->lock.TryLock()) return shard;
-  // Someone else is here: move this thread on, so that threads spread out.
+  // Another thread uses this shard: move to the next, so that threads spread out.
   thread_shard = (thread_shard + 1) % kShards;
   shard = &shards_[thread_shard];
   shard->lock.Lock();

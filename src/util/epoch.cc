@@ -55,7 +55,7 @@ EpochGuard::Slot* EpochGuard::Register() {
   static const auto* const forks =
       new AtForks(nullptr, ForkCalls{.in_child = &EpochGuard::ForgetOtherThreads});
   (void)forks;
-  // Gives the slot back when the thread ends.
+  // Releases the slot when the thread ends.
   struct Owner {
     PaddedSlot* const slot = TakeSlot();
     bool* const gone;
@@ -68,7 +68,7 @@ EpochGuard::Slot* EpochGuard::Register() {
     }
   };
   static constinit thread_local bool gone = false;
-  // A guard in the destructor of a thread-local object, after ours: that slot stays taken.
+  // A guard in the destructor of a thread-local object, after this one's: that slot stays taken.
   if (gone) return mine_ = &TakeSlot()->epoch;
   static thread_local Owner owner(&gone);
   return mine_ = &owner.slot->epoch;
@@ -100,7 +100,7 @@ void RetireList::Collect(std::vector<Object>* due) {
   objects_.erase(objects_.begin(), end);
 }
 
-// Made when the program is loaded: no fork meets what Register makes half made.
+// Made when the program is loaded, so that no fork happens while Register runs.
 [[maybe_unused]] static const bool guard_made_early = [] {
   const EpochGuard guard;
   return true;

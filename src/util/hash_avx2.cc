@@ -3,7 +3,7 @@
 
 #ifdef COMPASSDB_HASH_AVX2
 
-// All that xxhash.h includes, so that nothing but its own functions is compiled for AVX2.
+// Includes everything that xxhash.h includes, so that only its own functions are compiled for AVX2.
 #include <assert.h>
 #include <immintrin.h>
 #include <limits.h>

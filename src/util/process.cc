@@ -12,7 +12,7 @@ struct KeptMemory {
   KeptMemory* next;
 };
 
-constinit std::atomic<uint64_t> last_number{1};  // of this process and those it descends from
+constinit std::atomic<uint64_t> last_number{1};  // of this process and its ancestors
 constinit std::atomic<uint64_t> unwatched_number{1};
 constinit std::atomic<KeptMemory*> kept_memory{nullptr};
 

@@ -31,8 +31,8 @@ PinnableSlice::PinnableSlice(PinnableSlice&& other) : buf_(&self_space_) {
   *this = std::move(other);
 }
 
-// A copy that lives in the other's own string moves as a string, whose bytes may change their place;
-// one in a string of the caller's still refers to that string.
+// A copy in the other's own string moves as a string, and its bytes may change their place. A copy in a
+// string of the caller still refers to that string.
 PinnableSlice& PinnableSlice::operator=(PinnableSlice&& other) {
   if (this == &other) return *this;
   Cleanable::Reset();
