@@ -3,7 +3,6 @@
 // fail without it.
 #include <strings.h>
 
-#include "lsm/policy/gc_policy.h"
 #include "lsm/policy/picker.h"
 #include "lsm/testing/store_harness.h"
 
@@ -859,102 +858,6 @@ TEST_F(LedgerTest, Rule9HolesOfARunningJobsFileComeAfterIt) {
   ledger_.UnpinFile(1);
   ASSERT_TRUE(Free().ok());
   EXPECT_EQ(Punches(), 1u);
-}
-
-// Rule 10: the directory costs bytes too.
-TphMeta Table(const std::string& smallest, const std::string& largest, uint64_t data,
-              uint64_t directory) {
-  static uint64_t id = 1;
-  TphMeta t;
-  t.tph_id = id++;
-  t.smallest = smallest;
-  t.largest = largest;
-  t.directory.length = directory;
-  PieceMeta p;
-  p.piece_id = id++;
-  p.data_bytes = data;
-  p.num_keys = p.num_records = 1000;
-  t.pieces.push_back({std::make_shared<const PieceMeta>(p), 1000});
-  return t;
-}
-
-PickerConfig Config() {
-  PickerConfig c;
-  c.comparator = rocksdb::BytewiseComparator();
-  c.level1_max_bytes = 1000;
-  c.level_multiplier = 1000;
-  return c;
-}
-
-TEST_F(RulesTest, Rule10SmallDeltasWaitUntilTheyAreWorthADirectory) {
-  const TphMeta victim = Table("a", "m", 1200, 100);
-  const TphMeta base = Table("a", "z", 100000, 5000);
-  PickerInput input;
-  input.levels = {{}, {{&victim, false}}, {{&base, false}}, {}};
-  EXPECT_TRUE(PickCompaction(input, Config()).empty());  // 1200 bytes for 5000 of directory
-  const TphMeta more = Table("n", "o", 400, 100);
-  input.levels[1].push_back({&more, false});
-  EXPECT_FALSE(PickCompaction(input, Config()).empty());  // the level is far too large now
-}
-
-// Or CompactRange would not end while there are writes.
-TEST_F(RulesTest, ManualJobsOfLevel0AreNotForLaterFlushes) {
-  const TphMeta old = Table("a", "m", 1000, 10), later = Table("a", "m", 1000, 10);
-  PickerInput input;
-  input.levels = {{{&later, false}, {&old, false}}, {}, {}};
-  ManualRange range;
-  range.output_level = 1;
-  range.created_before = later.tph_id;
-  bool conflict = false;
-  // A later run moves together with an older one...
-  EXPECT_EQ(PickManual(input, Config(), range, &conflict).inputs, (std::vector<size_t>{0, 1}));
-  input.levels[0].pop_back();
-  EXPECT_TRUE(PickManual(input, Config(), range, &conflict).empty());  // but not alone
-  EXPECT_FALSE(conflict);
-}
-
-TEST_F(RulesTest, Rule10VictimIsTheTableThatPaysBest) {
-  const TphMeta dear = Table("a", "b", 1200, 100), cheap = Table("c", "d", 1200, 100);
-  const TphMeta big = Table("a", "b", 100000, 1000), small = Table("c", "d", 1000, 10);
-  PickerInput input;
-  input.levels = {{}, {{&dear, false}, {&cheap, false}}, {{&big, false}, {&small, false}}, {}};
-  PickerConfig config = Config();
-  config.group_bytes = 0;  // the best alone
-  const CompactionPlan plan = PickCompaction(input, config);
-  ASSERT_FALSE(plan.empty());
-  EXPECT_EQ(plan.inputs, std::vector<size_t>{1});
-}
-
-TEST_F(RulesTest, Rule10GcTakesThePiecesWithLeastLiveBytes) {
-  TphMeta t = Table("a", "z", 1 << 20, 100);
-  for (uint64_t live : {900, 100, 500, 50}) {
-    PieceMeta p = *t.pieces[0].meta;
-    p.data_bytes = 100 << 10;
-    t.pieces.push_back({std::make_shared<const PieceMeta>(p), live});
-  }
-  GcConfig config;
-  config.max_pieces = 5;
-  config.max_dead_percent = 1000;
-  const GcChoice choice = ChooseVictimPieces(t, 100 << 10, config);
-  EXPECT_FALSE(choice.whole);
-  EXPECT_EQ(choice.victims, std::vector<size_t>{4});
-  config.max_pieces = 3;
-  EXPECT_EQ(ChooseVictimPieces(t, 100 << 10, config).victims, (std::vector<size_t>{2, 3, 4}));
-}
-
-TEST_F(RulesTest, Rule10DeadSpaceIsBounded) {
-  TphMeta t = Table("a", "z", 1 << 20, 100);
-  t.pieces[0].live_keys = 400;  // 60 % dead
-  TphPiece p = t.pieces[0];
-  p.live_keys = 1000;
-  t.pieces.push_back(p);
-  GcConfig config;
-  config.max_dead_percent = 40;
-  EXPECT_EQ(ChooseVictimPieces(t, 1000, config).victims, std::vector<size_t>{0});
-  // Before it is too much: every record of the delta may kill one more.
-  config.max_dead_percent = 44;
-  EXPECT_TRUE(ChooseVictimPieces(t, 1000, config).victims.empty());
-  EXPECT_EQ(ChooseVictimPieces(t, 100 << 10, config).victims, std::vector<size_t>{0});
 }
 
 }  // namespace
