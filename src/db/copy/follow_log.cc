@@ -35,9 +35,9 @@ class WalFile final : public rocksdb::LogFile {
 
 }  // namespace
 
-// Without those that only wait to be written over, or to be begun (of a secondary: by its primary).
+// Without spare logs and logs that are not begun (of a secondary: by its primary).
 Status LogFollower::ListLogs(std::vector<WalFileInfo>* logs) const {
-  // First these: what becomes one later is an obsolete log like others, or gone.
+  // First the spares: a log that becomes one later is an obsolete log like others, or deleted.
   const std::vector<uint64_t> spares = wals_.Spares();
   Status s = ListWalFiles(config_.fs, config_.wal_dir, logs);
   std::erase_if(*logs, [&](const WalFileInfo& log) {
@@ -69,7 +69,7 @@ Status LogFollower::GetSortedWalFiles(rocksdb::VectorLogPtr* files) const {
       const std::string dir = log.archived ? WalArchiveName(config_.wal_dir) : config_.wal_dir;
       s = config_.fs->GetFileSize(WalFileName(dir, log.number), &bytes);
     }
-    if (IsMissing(s)) continue;  // deleted meanwhile
+    if (IsMissing(s)) continue;  // deleted since
     if (!s.ok()) return s;
     if (first != 0) files->push_back(std::make_unique<WalFile>(log, first, bytes));
   }
@@ -92,7 +92,7 @@ Status LogFollower::GetUpdatesSince(SequenceNumber sequence,
   }
   std::vector<WalFileInfo> logs;
   if (Status s = ListLogs(&logs); !s.ok()) return s;
-  // From the last log that begins at or before the sequence; who follows wants one of the newest.
+  // From the last log that begins at or before the sequence. A follower needs one of the newest.
   size_t begin = logs.size();
   while (begin > 0) {
     rocksdb::SequenceNumber first = 0;

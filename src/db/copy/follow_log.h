@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logs as others see them: which there are, and what they hold from a sequence on.
+// The logs for users and copies: which exist, and what they hold from a sequence on.
 //
 // Thread safety: all methods.
 #pragma once

@@ -10,7 +10,7 @@
 
 namespace compassdb {
 
-// What the manifest's first `manifest_bytes` bytes need.
+// The files that the manifest's first `manifest_bytes` bytes need.
 struct LiveFiles::State {
   uint64_t manifest = 0;
   uint64_t manifest_bytes = 0;
@@ -43,7 +43,7 @@ Status LiveFiles::Capture(State* state) const {
   return Status::OK();
 }
 
-// As it stands in the directory; 0 if there is none.
+// The newest in the directory; 0 if there is none.
 uint64_t LiveFiles::NewestOptionsFile() const {
   std::string name;
   uint64_t number = 0;
@@ -120,7 +120,7 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);
   }
-  // Of a type that Checkpoint does not link; others that copy go by trim_to_size alone.
+  // Of a type that Checkpoint does not link. Other copies use trim_to_size alone.
   for (const std::string& path : state.pages) {
     uint64_t size = 0, number = 0;
     FileType type;
@@ -154,7 +154,7 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
   std::vector<WalSet::LogInfo> logs;
   const bool current_is_empty = files_.logs.CurrentIsEmpty();
   if (Status s = files_.logs.FlushedLogs(&logs); !s.ok()) return s;
-  // A current log that had no record before it was listed has none that was written before this call.
+  // If the current log was empty before it was listed, it has no record from before this call.
   if (current_is_empty && !logs.empty()) logs.pop_back();
   for (const WalSet::LogInfo& log : logs) {
     if (log.number < state.min_log) continue;

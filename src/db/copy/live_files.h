@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files that a copy of the database is made of, and their checksums.
 //
-// A copy is consistent because of the order in which its parts are looked at,
+// A copy is consistent because of the order in which its parts are listed,
 // with deletions disabled: first, under the mutex, the manifest's length and the
-// compaction files of that very state; then the logs. What is committed or
-// written in between is in the logs, too. Of a database that is only read, which
-// disables nothing, the logs are those that it has replayed, up to where it did; a
-// copy is refused once its primary has taken one away.
+// compaction files of that very state; then the logs. Later commits and
+// writes are in the logs, too. A read-only database disables nothing: its logs are
+// those that it has replayed, up to that place. A copy is refused once its primary
+// has deleted one of them.
 //
-// Thread safety: all methods, but for Refuse and AddReplayedLog, which are for the time of recovery.
+// Thread safety: all methods, except Refuse and AddReplayedLog, which are for recovery.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@
 
 namespace compassdb {
 
-// What a copy asks of the jobs of the database.
+// What a copy needs from the jobs of the database.
 class CopyJobs {
  public:
   // Writes the memtables of all families into tables.
   virtual Status FlushAll() = 0;
-  // The ledger allows no deletions from here on: waits for those under way, and for pages that are written in place.
+  // The ledger allows no deletions from here on: waits for running ones, and for pages that are written in place.
   virtual void AwaitDeletions() = 0;
-  // It allows them again: starts what has waited.
+  // It allows them again: starts pending ones.
   virtual void ResumeDeletions() = 0;
 
  protected:
@@ -51,11 +51,11 @@ class LiveFiles {
         mu_(mu),
         jobs_(jobs) {}
 
-  // No copy can be made of this database; the first reason is the one that is given.
+  // No copy can be made of this database; the first reason is reported.
   void Refuse(const Status& why) {
     if (refused_.ok()) refused_ = why;
   }
-  // Of a database that is only read.
+  // Of a read-only database.
   void AddReplayedLog(const WalSet::LogInfo& log) { replayed_logs_.push_back(log); }
 
   void DisableDeletions();

@@ -71,7 +71,7 @@ void LogIterator::SeekToStart() {
   }
   if (batch_ == nullptr) return;  // the end, or an error
   if (candidate != 0 && first_ > since_) {
-    last_ = 0;  // what was read ahead may be all that is published
+    last_ = 0;  // the read-ahead may have everything that is published
     if (!OpenLog(candidate_log, candidate) || !Read()) return;
   }
   started_ = valid_ = true;
@@ -101,7 +101,7 @@ bool LogIterator::Read() {
   batch_.reset();
   fresh_ = false;
   while (true) {
-    // Loaded before the log is read: what it says is published can be read.
+    // Loaded before the log is read, so all that is published can be read.
     const rocksdb::SequenceNumber latest = source_.latest.load(std::memory_order_acquire);
     if (last_ >= latest) return false;
     const LogRead read = ReadFromLog();
@@ -125,7 +125,7 @@ bool LogIterator::Read() {
   }
 }
 
-// Something is published that the logs here do not hold.
+// Something is published that these logs do not have.
 void LogIterator::AtEnd() {
   if (open_ended_ && source_.wals.current_number() == logs_.back().number) return;  // that may be all
   if (!started_) return;  // nothing was logged from `since` on, or not here
@@ -134,7 +134,7 @@ void LogIterator::AtEnd() {
 
 LogRead LogIterator::ReadFromLog() {
   const bool newest = index_ + 1 == logs_.size();
-  // All that an older log left need not be looked through for each batch that was waited for.
+  // The rest of an older log is not searched for each new batch.
   reader_->SearchLeftovers(fresh_);
   Slice record;
   const LogRead read = reader_->ReadBatch(&record);
@@ -143,7 +143,7 @@ LogRead LogIterator::ReadFromLog() {
       status_ = Parse(record);
       return status_.ok() ? LogRead::kRecord : LogRead::kError;
     case LogRead::kCorruption:
-      // Its block may be older than what it was compared with.
+      // The block may be older than the sequence that it was compared with.
       if (!newest || !fresh_) return LogRead::kEnd;
       status_ = reader_->status();
       return LogRead::kError;
@@ -187,7 +187,7 @@ Status LogIterator::FindAcknowledgedEnd() {
   } else if (s.ok() && next->header().predecessor == logs_[index_].number) {
     acknowledged_end_ = next->header().predecessor_acknowledged;
   }
-  // What else is wrong with that log is told when it is its turn.
+  // Other errors of that log are reported at its turn.
   return s.IsIOError() && !IsMissing(s) ? s : Status::OK();
 }
 

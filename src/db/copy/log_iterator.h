@@ -4,14 +4,14 @@
 //
 // A log is read only as far as its batches are published, so a batch is never
 // seen before readers of the database see it. The last log may still be
-// written: its end is looked at again by each Next(). Bytes that do not verify
-// end an older log (recovery went on elsewhere, which the sequences show) and
-// are Corruption in the last one. A batch whose write failed is passed over, as
-// readers never see it. A log whose file a newer one has taken is gone
-// (PathNotFound). When the last one is gone, which had been read to its end as
-// it was, a new iterator is asked for (TryAgain).
+// written: each Next() reads its end again. Bytes that do not verify end an
+// older log (recovery continued elsewhere, which the sequences show) and are
+// Corruption in the last one. A batch whose write failed is skipped, as readers
+// never see it. A log whose file was recycled is PathNotFound. If the last log
+// is deleted after it was read to its end, TryAgain asks for a new
+// iterator.
 //
-// Thread safety: one thread at a time, against everything the database does.
+// Thread safety: one thread at a time, concurrently with the database.
 // The database outlives the iterator.
 #pragma once
 
@@ -35,8 +35,8 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
     const std::atomic<rocksdb::SequenceNumber>& latest;  // published
     const WalSet& wals;
   };
-  // On the batch that holds `since`, or on the next one after it. `logs` begin with the one that
-  // holds it, if there is one.
+  // Begins at the batch with `since`, or at the next one. `logs` begin with the log that
+  // has it, if any.
   LogIterator(const Source& source, std::vector<WalFileInfo> logs, rocksdb::SequenceNumber since);
 
   COMPASSDB_DELETED_BY_ITS_PROCESS(LogIterator, process_)
@@ -50,7 +50,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   void SeekToStart();
   // Reads the next record into batch_. False at the end of what is published, or on an error.
   bool Read();
-  // The same within the present log; kEnd at its end, however it looks.
+  // The same within the current log; kEnd at its end, even if it is damaged.
   LogRead ReadFromLog();
   bool OpenLog(size_t index, uint64_t offset);
   Status FindAcknowledgedEnd();
@@ -73,7 +73,7 @@ class LogIterator final : public rocksdb::TransactionLogIterator {
   rocksdb::SequenceNumber last_ = 0;
   // It commits prepared records, which take sequences that the batch does not count.
   bool open_ended_ = false;
-  bool refused_ = false;  // its write failed: it is passed over, with its sequences
+  bool refused_ = false;  // its write failed: it is skipped, with its sequences
   bool valid_ = false;
   Status status_;
 };

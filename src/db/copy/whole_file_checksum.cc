@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checksums of whole files. A job computes them while it writes (store/job_file.h), the manifest keeps them,
-// and such a file is never changed: here they are shown and compared with what is on disk.
+// and such a file is never changed. This file returns them and compares them with the disk.
 #include "db/copy/whole_file_checksum.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ Status LiveFiles::VerifyFileChecksums(const rocksdb::ReadOptions& options) {
     return Status::InvalidArgument(
         "Cannot verify file checksum if options.file_checksum_gen_factory is null");
   }
-  // What is live now stays until it has been read.
+  // Files that are live now stay until they have been read.
   files_.ledger.DisableDeletions();
   Status s;
   for (const FileChecksum& known : files_.ledger.Checksums()) {
@@ -72,7 +72,7 @@ Status LiveFiles::VerifyFileChecksums(const rocksdb::ReadOptions& options) {
                                        ", but actual " +
                                        Slice(found.checksum).ToString(/*hex=*/true));
     }
-    // Somebody may have enabled deletions by force.
+    // Another call may have enabled deletions by force.
     if (IsMissing(s) && !files_.ledger.ChecksumOf(known.file_number)) s = Status::OK();
     if (!s.ok()) break;
   }

@@ -18,7 +18,7 @@ Status ComputeFileChecksum(FileSystem* fs, const std::string& path,
                            rocksdb::FileChecksumGenFactory* factory, const std::string& function,
                            size_t readahead, FileChecksum* out);
 
-// As it was when the file was written; "Unknown" of a file without one.
+// The checksum of the written file; "Unknown" for a file without one.
 FileChecksum ChecksumOf(const ExtentLedger& ledger, uint64_t file_number);
 
 }  // namespace compassdb

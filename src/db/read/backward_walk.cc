@@ -18,8 +18,8 @@ WalkPosition BackwardWalk::FindPrev() {
   return WalkPosition::kInvalid;
 }
 
-// The internal iterator stands at the oldest entry of the current key. Walks to the
-// newest visible one, keeping the outcome so far. False on errors.
+// The internal iterator is at the oldest entry of the current key. Walks to the
+// newest visible one, and keeps the result so far. False on errors.
 bool BackwardWalk::Resolve(bool* found) {
   WalkParts& p = parts_;
   InternalIterator* const iter = p.entries.iter();
@@ -83,7 +83,7 @@ bool BackwardWalk::MakeResult(bool has_base, ValueType base, bool* found) {
   return p.ApplyOperands(has_base ? &value : nullptr);
 }
 
-// The key has many versions: looks at it from the newest visible one down. The
+// The key has many versions: walks from the newest visible one down. The
 // internal iterator ends somewhere within the key or behind it. False on errors.
 bool BackwardWalk::ResolveBySeek(bool* found) {
   WalkParts& p = parts_;
@@ -113,8 +113,8 @@ bool BackwardWalk::ResolveBySeek(bool* found) {
       *found = true;
     }
   }
-  // The merge may have gone off the end, or anywhere: StepBeforeKey needs
-  // a position to step from.
+  // After the merge the iterator may be anywhere, even at its end. StepBeforeKey
+  // needs a position to step from.
   iter->SeekForPrev(p.target.BeforeStored(p.key.stored()));
   return true;
 }
@@ -128,7 +128,7 @@ bool BackwardWalk::StepBeforeKey() {
     if (!p.Parse(&entry)) return false;
     if (p.order.Compare(entry.user_key, p.key.stored()) < 0) return true;
     if (!p.CountEntry()) return false;
-    if (run > p.max_sequential_skip) {  // also where the seek went
+    if (run > p.max_sequential_skip) {  // also after the seek
       p.FailOutOfOrder();
       return false;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of an iterator backward: from entries, oldest of each key first, to the key before that has a value.
+// An iterator's walk backward: from entries, oldest of each key first, to the previous key with a value.
 #pragma once
 
 #include "db/read/forward_walk.h"
@@ -9,7 +9,7 @@ namespace compassdb {
 
 class BackwardWalk {
  public:
-  // `forward` merges for it where a key has many versions.
+  // `forward` merges for it if a key has many versions.
   BackwardWalk(WalkParts* parts, ForwardWalk* forward) : parts_(*parts), forward_(*forward) {}
 
   // From the internal iterator's position backward, finds the last user key with a value, and leaves the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key that an iterator stands at, and the copies that pin_data asks for.
+// The key that an iterator is at, and the copies for pin_data.
 #pragma once
 
 #include <cstring>
@@ -12,11 +12,11 @@ namespace compassdb {
 
 class CurrentKey {
  public:
-  // `pinned`: keys that were shown stay valid as long as this lives.
+  // `pinned`: returned keys stay valid as long as this exists.
   CurrentKey(const VersionOrder* order, bool pinned) : order_(*order), pins_(pinned) {}
 
   void Set(const Slice& user_key) { stored_.assign(user_key.data(), user_key.size()); }
-  // The version that is the result, or in a history one of the results.
+  // The version of the result, or in a history of one result.
   void SetVersion(const ParsedInternalKey& entry) {
     if (!order_.has_timestamps()) return;
     Set(entry.user_key);
@@ -33,7 +33,7 @@ class CurrentKey {
   const std::string& stored() const { return stored_; }  // with its timestamp
   Slice bare() const { return order_.Bare(stored_); }
   Slice timestamp() const { return TimestampOf(stored_, order_.timestamp_size()); }
-  // As users see it: in a history an internal key.
+  // The key for users: in a history an internal key.
   Slice shown() const {
     if (pins_) return pinned_;
     return order_.has_timestamps() ? Unpinned() : Slice(stored_);
@@ -54,7 +54,7 @@ class CurrentKey {
   std::string stored_;
   std::string internal_;  // in a history
   Slice pinned_;
-  Arena arena_;  // every key that was shown, if they are pinned
+  Arena arena_;  // every returned key, if they are pinned
 };
 
 }  // namespace compassdb

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value that an iterator stands at, where it happens to be.
+// The value that an iterator is at, in the place where it is.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class CurrentValue {
     copied_.assign(value.data(), value.size());
     place_ = Place::kCopied;
   }
-  // The bytes stay where they are while the iterator does.
+  // The bytes do not move while the iterator does not.
   Status SetEntity(const Slice& stored) {
     place_ = Place::kEntity;
     return DecodeWideColumns(stored, &columns_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A state machine: `position_` says where the internal iterator stands, which decides how a step begins. The walks
-// to the next result and to the one before are ForwardWalk and BackwardWalk; what they find is in the parts that
-// they share.
+// A state machine: `position_` is the position of the internal iterator, which decides how a step begins. ForwardWalk
+// and BackwardWalk walk to the next and the previous result. Their results are in the parts that they
+// share.
 #include "db/read/db_iter.h"
 
 #include <cassert>
@@ -205,7 +205,7 @@ class DBIter final : public rocksdb::Iterator {
     } else {
       parts_.counts.NextPassedNone();
       if (position_ == WalkPosition::kBeforeKey) {
-        // Stand at the current key's first entry; all of it is skipped below.
+        // Go to the current key's first entry; all of the key is skipped below.
         parts_.separated.Restart();
         iter().Seek(parts_.target.BeforeStored(parts_.key.stored()));
       }
@@ -259,7 +259,7 @@ class DBIter final : public rocksdb::Iterator {
     if (!s.ok()) position_ = parts_.Fail(s);
     return s.ok();
   }
-  // The walk has come to its end. Perhaps there is more by now.
+  // The walk is at its end. There may be more entries by now.
   void FollowTail() {
     if (!parts_.status.ok() || !renewer_->IsOutdated(parts_.entries.source()) || !CatchUp()) return;
     parts_.key.Set(tail_);
@@ -272,7 +272,7 @@ class DBIter final : public rocksdb::Iterator {
     return true;
   }
 
-  // After each move: the position says where the internal iterator stands.
+  // After each move: the position is that of the internal iterator.
   void CheckInvariants() const {
     if constexpr (!kChecked) return;
     if (position_ == WalkPosition::kInvalid) return;
@@ -290,7 +290,7 @@ class DBIter final : public rocksdb::Iterator {
     }
   }
 
-  // Of the ends of the range, too, if they are bounds: they are seeks then.
+  // Also for the ends of the range, if they are bounds: they are seeks then.
   void Trace(const Slice& target, bool for_prev) const {
     if (tracing_ == nullptr || !tracing_->running()) return;
     tracing_->Seek(family_id_, target, for_prev, parts_.range.lower(), parts_.range.upper());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The iterator that users hold: turns internal keys into the user's view at a
+// The iterator for users: turns internal keys into the user's view at a
 // snapshot.
 #pragma once
 
@@ -25,7 +25,7 @@ class Tracing;
 class DBIterPins {
  public:
   virtual ~DBIterPins() = default;
-  // Another iterator over the same tables, that looks ahead for separated values. Null: nothing is read ahead.
+  // Another iterator over the same tables, to find separated values ahead. Null: no read-ahead.
   virtual InternalIteratorPtr NewScout() const { return nullptr; }
 };
 
@@ -46,7 +46,7 @@ class DBIterRenewer {
  public:
   virtual ~DBIterRenewer() = default;
   virtual Status Renew(DBIterSource* source) = 0;
-  // There is something that `source` does not show.
+  // There is newer data than in `source`.
   virtual bool IsOutdated(const DBIterSource& source) const = 0;
 };
 
@@ -56,23 +56,23 @@ struct DBIterOptions {
   // As in ReadOptions: borrowed, the user keeps the slices alive.
   const Slice* lower_bound = nullptr;
   const Slice* upper_bound = nullptr;
-  // User-defined timestamps: what is newer than `timestamp` is not seen. With `start_timestamp` all versions
-  // from there on are shown one by one, deletions as well, by their internal keys.
+  // User-defined timestamps: records newer than `timestamp` are not seen. With `start_timestamp` all versions
+  // from there on are returned one by one, deletions, too, with their internal keys.
   std::string timestamp;
   std::string start_timestamp;
   // Owned here as long as the iterator lives; null: no prefixes.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   bool prefix_same_as_start = false;
-  // Of the source's iterators, which look at it; null: they do not.
+  // The source's iterators use it; null: they do not.
   std::shared_ptr<PrefixSeek> prefix_seek;
   bool pin_data = false;                     // keys stay valid as long as the iterator
   uint64_t max_skippable_internal_keys = 0;  // 0: no limit
   uint64_t max_sequential_skip = 8;          // then a seek takes over
   std::shared_ptr<rocksdb::Statistics> statistics;
-  Clock* clock = nullptr;  // for them; needed where there are some
+  Clock* clock = nullptr;  // for them; not null if there are any
   Tracing* tracing = nullptr;  // of seeks
   uint32_t family_id = 0;      // for it
-  // With a renewer: a seek forward renews the source if it is outdated; there is no way back.
+  // With a renewer: a seek forward renews the source if it is outdated; no walk backward.
   bool tailing = false;
 };
 

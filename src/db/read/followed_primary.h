@@ -5,13 +5,13 @@
 
 namespace compassdb {
 
-// What reads of a secondary ask of its primary, which deletes files and punches holes into them meanwhile.
+// What reads of a secondary need to know about its primary, which may delete files and punch holes into them.
 class FollowedPrimary {
  public:
   // There may be holes in files that are read, which only checksums show.
   virtual bool MayPunch() const = 0;
-  // A read answered `s` and may have met such a hole: what was there is elsewhere by now. True if the read is worth
-  // another attempt.
+  // A read returned `s`, perhaps because of such a hole: its data has another place by now. True if the read is
+  // worth another attempt.
   virtual bool CatchUpPast(const rocksdb::Status& s) = 0;
 
  protected:

@@ -5,14 +5,14 @@
 
 namespace compassdb {
 
-// The entries that are passed until one is shown.
+// The entries that are passed until a result.
 struct ForwardWalk::Passing {
   // After so many keys in a row under range tombstones a jump is tried.
   static constexpr uint64_t kCoveredRun = 16;
 
   bool any_key;              // the current key is that of the last entry
   bool skipping;             // the rest of the current key does not count
-  bool hidden = false;       // it lies under a range tombstone
+  bool hidden = false;       // it is under a range tombstone
   uint64_t run = 0;          // entries of one user key in a row
   uint64_t covered_run = 0;  // keys under range tombstones in a row
   int reseeks = 0;           // for one user key
@@ -44,7 +44,7 @@ struct ForwardWalk::Passing {
     passing->run = 0;
     passing->reseeks = 0;
   } else if (p.order.bytes_may_differ() && !passing->skipping && p.entries.Visible(entry)) {
-    p.key.Set(entry.user_key);  // a newer version of other bytes is not this reader's
+    p.key.Set(entry.user_key);  // a newer version with other bytes is not visible
   }
 }
 
@@ -75,7 +75,7 @@ WalkPosition ForwardWalk::ShowSeparated(const Slice& ref, bool* gone) {
 [[gnu::always_inline]] inline bool ForwardWalk::MoveOn(const ParsedInternalKey& entry, Passing* passing) {
   WalkParts& p = parts_;
   InternalIterator* const iter = p.entries.iter();
-  // A version that is seen may lie on either side of one that only the snapshot does not see.
+  // A visible version may be on either side of one that is too new for the snapshot.
   if (passing->run <= p.max_sequential_skip ||
       !(passing->skipping || !p.order.has_timestamps() ||
         (!p.order.history() && p.order.TooNew(entry.user_key)))) [[likely]] {
@@ -119,7 +119,7 @@ WalkPosition ForwardWalk::FindNext(bool skipping) {
       passing.SkipCovered();
       p.counts.Skipped();
       p.counts.Deletion();
-      // (Versions of newer times than the tombstone's may lie beneath it.)
+      // (Versions with newer times than the tombstone's may be below it.)
       if (!p.order.has_timestamps() && passing.JumpIsDue()) {
         p.entries.JumpCovered(p.key.stored(), &p.target);
         continue;

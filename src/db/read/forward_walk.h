@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of an iterator forward: from entries, newest of each key first, to the next key that has a value.
+// An iterator's walk forward: from entries, newest of each key first, to the next key with a value.
 #pragma once
 
 #include "db/read/walk_parts.h"
@@ -13,8 +13,8 @@ class ForwardWalk {
   // From the internal iterator's position on, finds the first user key with a value. With `skipping`, entries
   // up to and including the current key do not count.
   WalkPosition FindNext(bool skipping);
-  // The internal iterator stands at the newest visible version of the current key, a merge operand: collects
-  // down to the base and leaves it behind that.
+  // The internal iterator is at the newest visible version of the current key, a merge operand: collects down
+  // to the base, and leaves the iterator behind that.
   WalkPosition Merge();
 
  private:

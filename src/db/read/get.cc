@@ -26,7 +26,7 @@ Reader::Reader(Clock* clock, std::shared_ptr<rocksdb::Statistics> statistics,
 
 BlockReadOptions Reader::BlockOptions(const ReadOptions& options) const {
   BlockReadOptions block;
-  // Of files that the primary may punch, checksums alone tell a hole.
+  // In files that the primary may punch, only checksums show a hole.
   const bool may_have_holes = primary_ != nullptr && primary_->MayPunch();
   block.verify_checksums = options.verify_checksums || may_have_holes;
   block.fill_cache = options.fill_cache;
@@ -47,10 +47,10 @@ Status Reader::CheckRead(const ReadOptions& options, const ColumnFamily& family)
     if (Status s = CheckReadTime(options, family); !s.ok()) return s;
   }
   if (options.snapshot != nullptr && primary_ != nullptr) {
-    // The primary knows nothing of it, and drops what only the snapshot sees.
+    // The primary does not know the snapshot, and drops records that only the snapshot sees.
     return Status::NotSupported("snapshot not supported in secondary mode");
   }
-  // Looked at again before each read of a file (table/io_limits.h).
+  // Checked again before each read of a file (table/io_limits.h).
   if (options.deadline.count() > 0 &&
       clock_->NowMicros() >= static_cast<uint64_t>(options.deadline.count())) {
     return Status::TimedOut("ReadOptions::deadline has passed");
@@ -63,7 +63,7 @@ SequenceNumber Reader::ReadSequence(const ReadOptions& options) const {
                                      : last_sequence_.load(std::memory_order_acquire);
 }
 
-// kPersistedTier: what a crash would leave; memtables count if they are logged.
+// kPersistedTier: only data that a crash would leave. Memtables count if they are logged.
 bool Reader::SkipsMemTables(const ReadOptions& options) const {
   return options.read_tier == rocksdb::kPersistedTier &&
          unlogged_data_.load(std::memory_order_relaxed);
@@ -118,7 +118,7 @@ Status Reader::GetFromState(const ReadOptions& options, const ColumnFamily& fami
   return s;
 }
 
-// Of the present state, into read->value, and counted.
+// Reads the current state into read->value, and counts.
 Status Reader::GetCounted(const ReadOptions& options, ColumnFamily* family, PointRead* read) {
   if (tracing_->running()) [[unlikely]] tracing_->Get(family->id(), read->key);
   const auto get = [&] {
@@ -127,7 +127,7 @@ Status Reader::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     return GetFromState(options, *family, *state, *read);
   };
   Status s = get();
-  // A store that changes in place has not what the sequence sees any more: a later one will do.
+  // A store that changes in place may no longer have the versions of the sequence: take a later one.
   while (s.IsTryAgain() && options.snapshot == nullptr && !read_only_) {
     read->value->Reset();
     s = get();
@@ -137,7 +137,7 @@ Status Reader::GetCounted(const ReadOptions& options, ColumnFamily* family, Poin
     s = get();
   }
   Tick(statistics_.get(), rocksdb::NUMBER_KEYS_READ);
-  // As RocksDB has it, what is not there counts among the sizes, with 0.
+  // As in RocksDB, an absent key counts as a size of 0.
   if (s.ok()) Tick(statistics_.get(), rocksdb::BYTES_READ, read->value->size());
   Record(statistics_.get(), rocksdb::BYTES_PER_READ, s.ok() ? read->value->size() : 0);
   return s;
@@ -235,7 +235,7 @@ bool Reader::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle,
   read.sequence = ReadSequence(memory_only);
   Status s = GetFromState(memory_only, *family, *state, read);
   if (s.ok() && value != nullptr) value->assign(found.data(), found.size());
-  // That there is no such key is certain, too.
+  // It is also certain that a key does not exist.
   if (!s.ok() && !s.IsNotFound() && value_found != nullptr) *value_found = false;
   return s.ok() || s.IsIncomplete() || s.IsTryAgain() || s.IsInvalidArgument();
 }
@@ -259,7 +259,7 @@ Status Reader::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, Sequ
     immutable->Get(lookup, &ctx);
   }
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
-  // What is older than the memtables need not be looked for if it is old enough, nor what was ingested past them.
+  // Older records than the memtables' do not matter if they are old enough. Nor do ingested ones below `since`.
   const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested;
   if (*newest > 0 || in_memory) return Status::OK();
   Status s = state->view->Get(BlockOptions(ReadOptions()), key, hasher_(key), &ctx);

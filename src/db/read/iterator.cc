@@ -15,7 +15,7 @@
 namespace compassdb {
 namespace {
 
-// What an iterator walks on; the family outlives its memtables' comparator.
+// The pinned state of an iterator. It pins the family for the memtables' comparator.
 class IteratorPins final : public DBIterPins {
  public:
   // `hold`: on the sequence; null: none is needed. `bound` (may be null): the tables' iterators end there.
@@ -34,7 +34,7 @@ class IteratorPins final : public DBIterPins {
     if (!scout_block_.has_value()) return nullptr;
     RangeTombstoneSet tombstones(family_->user_comparator());
     std::vector<InternalIteratorPtr> tables;
-    // What goes wrong here shows where the value is wanted.
+    // An error appears again when the value is needed.
     state_->view->AddIterators(*scout_block_, &tables, &tombstones).PermitUncheckedError();
     return NewMergingIterator(family_->comparator(), std::move(tables));
   }
@@ -47,14 +47,14 @@ class IteratorPins final : public DBIterPins {
   std::optional<BlockReadOptions> scout_block_;
 };
 
-// ReadOptions::table_filter; a piece whose properties cannot be read is for the scan to complain of.
+// ReadOptions::table_filter; the scan reports a piece whose properties cannot be read.
 bool PassesFilter(const ReadOptions& options, const ColumnFamily& family, const Piece& piece) {
   rocksdb::TableProperties properties;
   if (!ReadPieceProperties(family, piece, &properties).ok()) return true;
   return options.table_filter(properties);
 }
 
-// Takes over the reference to `state`.
+// Takes ownership of the reference to `state`.
 Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
                    const std::shared_ptr<ColumnFamily>& family, ReadState* state,
                    HeldSequence at, std::shared_ptr<const TimedRange> bound,
@@ -132,7 +132,7 @@ class Reader::IteratorRenewer final : public DBIterRenewer {
         bound_(std::move(bound)),
         time_(std::move(time)) {
     options_.snapshot = nullptr;
-    options_.timestamp = nullptr;  // the application's own slice may be gone
+    options_.timestamp = nullptr;  // the application's slice may be invalid now
   }
 
   Status Renew(DBIterSource* source) override {
@@ -185,7 +185,7 @@ rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
     }
   }
   Status s = BuildSource(options, block, family, state, std::move(at), bound, &source);
-  // Once more, as in GetAtTime.
+  // Again, as in GetAtTime.
   if (s.ok() && family->timestamp_size() != 0) s = CheckReadTime(options, *family);
   if (!s.ok()) return rocksdb::NewErrorIterator(s);
   iter.comparator = family->user_comparator();

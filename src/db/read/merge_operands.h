@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The merge operands that an iterator collects of one key.
+// The merge operands of one key that an iterator collects.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace compassdb {
 
-// Invariant: sequences_ are those of operands_, newest first but for a walk backward that is under way.
+// Invariant: sequences_ are those of operands_, newest first except during a walk backward.
 class MergeOperands {
  public:
   explicit MergeOperands(const MergeEnv& env) : env_(env) {}
@@ -21,7 +21,7 @@ class MergeOperands {
     operands_.clear();
     sequences_.clear();
   }
-  // The next older one; backward the next newer one, until Reverse.
+  // Adds the next older one; backward the next newer one, until Reverse.
   void Add(const Slice& operand, SequenceNumber sequence) {
     operands_.push_back(operand.ToString());
     sequences_.push_back(sequence);
@@ -30,7 +30,7 @@ class MergeOperands {
     std::reverse(operands_.begin(), operands_.end());
     std::reverse(sequences_.begin(), sequences_.end());
   }
-  // The base has them in it already.
+  // The base includes them already.
   void DropUpTo(SequenceNumber sequence) {
     while (!sequences_.empty() && sequences_.back() <= sequence) {
       sequences_.pop_back();

@@ -12,10 +12,10 @@ namespace compassdb {
 
 namespace {
 
-// Keys searched together; between two of these deadline and size limit are looked at.
+// Keys searched together. The deadline and the size limit are checked after each.
 constexpr size_t kMultiGetKeys = 256;
 
-// The states of several families, once they are acquired; also where a read throws.
+// Releases the acquired states of several families, also if a read throws.
 class AcquiredStates {
  public:
   explicit AcquiredStates(const std::vector<ColumnFamily*>& families) : families_(families) {
@@ -46,7 +46,7 @@ struct Reader::MultiGetCall {
   std::string* timestamps;  // null: not wanted
   Status* statuses;
   SequenceNumber sequence = 0;
-  // What value_size_soft_limit looks at, and the statistics.
+  // For value_size_soft_limit and the statistics.
   uint64_t bytes = 0;
   uint64_t found = 0;
 };
@@ -81,7 +81,7 @@ void Reader::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, si
   MultiGet(options, num_keys, handles.data(), keys, values, timestamps, statuses, sorted_input);
 }
 
-// False: a key's family does not go with the options; then no key is looked for.
+// False if a key's family does not match the options; then no key is searched.
 bool Reader::CheckMultiGet(const ReadOptions& options, size_t num_keys,
                            ColumnFamilyHandle** handles, Status* statuses) const {
   const ColumnFamily* last = nullptr;
@@ -103,8 +103,8 @@ bool Reader::CheckMultiGet(const ReadOptions& options, size_t num_keys,
   return ok;
 }
 
-// One consistent view of all families: where there are several, their states
-// are pinned under the mutex, so that no memtable switch falls between them.
+// One consistent view of all families: if there are several, their states are
+// pinned under the mutex, so that no memtable switch comes between them.
 void Reader::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamilyHandle** handles,
                                bool sorted_input) {
   MultiGetCall& call = *whole;
@@ -130,8 +130,8 @@ void Reader::MultiGetAtOneTime(MultiGetCall* whole, size_t num_keys, ColumnFamil
               [](const ColumnFamily* a, const ColumnFamily* b) { return a->id() < b->id(); });
     AcquiredStates states(families);
     {
-      // The sequence, too: one read after a switch would admit batches of which
-      // only the part in families not switched is in these states.
+      // The sequence, too: after a switch it would admit batches, and these
+      // states would only have their parts in families that were not switched.
       MutexLock lock(mu_);
       states.Acquire();
       call.sequence = ReadSequence(options);
@@ -172,7 +172,7 @@ void Reader::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
     return caught_up && primary_->CatchUpPast(*damaged);
   };
   do {
-    // Again, if a store that changes in place has not what the sequence sees any more: a later one will do.
+    // Again, if a store that changes in place no longer has the versions of the sequence: take a later one.
     for (size_t i = 0; i < num_keys; ++i) {
       values[i].Reset();
       statuses[i] = Status::OK();
@@ -189,7 +189,7 @@ void Reader::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyH
   }
 }
 
-// The keys `order` of one family. Their order decides nothing but which ones
+// The keys `order` of one family. Their order only decides which keys
 // value_size_soft_limit leaves out: the last by key.
 void Reader::MultiGetFamily(MultiGetCall* call, const ColumnFamily& family, const ReadState& state,
                             std::span<uint32_t> order, bool sorted_input) {

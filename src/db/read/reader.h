@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads of the database. A read pins the state of its family (memtables,
-// store view) first and takes its sequence second: whatever the sequence admits
+// store view) first and takes its sequence second: all that the sequence admits
 // up to the pinning is in the state.
 //
-// Thread safety: all methods but Follow, which comes before the first read.
+// Thread safety: all methods except Follow, which must precede the first read.
 #pragma once
 
 #include <atomic>
@@ -50,9 +50,9 @@ class Reader {
                           int* number_of_operands);
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* handle, const Slice& key,
                    std::string* value, std::string* timestamp, bool* value_found);
-  // The sequence of the key's newest record, or of a range tombstone over it; one that is not
-  // above `since` may be missed. 0: none. `time` (may be null): in a family with timestamps the newest of
-  // the key; empty: none.
+  // The sequence of the key's newest record, or of a range tombstone over it. It may miss one at or
+  // below `since`. 0: none. `time` (may be null): in a family with timestamps the newest time of the
+  // key; empty: none.
   Status NewestSequence(ColumnFamilyHandle* handle, const Slice& key, SequenceNumber since,
                         SequenceNumber* newest, std::string* time);
 
@@ -72,8 +72,8 @@ class Reader {
   rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* handle);
   Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& handles,
                       std::vector<rocksdb::Iterator*>* iterators);
-  // The records from begin to end (empty: unbounded) in internal-key order, all versions but
-  // those under range tombstones, until f answers false.
+  // The records from begin to end (empty: unbounded) in internal-key order, all versions except
+  // those under range tombstones, until f returns false.
   Status ForEachRecord(ColumnFamilyHandle* handle, const Slice& begin, const Slice& end,
                        const std::function<bool(const ParsedInternalKey&, const Slice&)>& f);
 

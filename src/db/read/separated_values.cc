@@ -18,14 +18,14 @@ Status SeparatedValues::Fetch(const CurrentKey& key, const Slice& ref, rocksdb::
   return s.IsNotFound() ? SeparatedValueIsGone(key.stored()) : s;
 }
 
-// Where reads overlap, the next window begins as soon as the last one is asked for.
+// If reads can overlap, the next window begins as soon as the last one is used.
 void SeparatedValues::LookAhead(const CurrentKey& key, bool forward, SeekTarget* target) {
   const DBIterSource& source = entries_.source();
   const bool first = walked_ == kWalkBeforeReadAhead + 1;
   bool unknown = first || scout_ == nullptr || forward_ != forward;
   forward_ = forward;
-  unknown = unknown || LiesBehind(key.stored(), until_);
-  if (!unknown && (scout_done_ || !source.values->overlaps() || LiesBehind(from_, key.stored()))) return;
+  unknown = unknown || IsBehind(key.stored(), until_);
+  if (!unknown && (scout_done_ || !source.values->overlaps() || IsBehind(from_, key.stored()))) return;
   if (scout_ == nullptr && source.pins != nullptr) scout_ = source.pins->NewScout();
   if (scout_ == nullptr) return;
   const size_t window =
@@ -50,8 +50,8 @@ bool SeparatedValues::IsPastEnd(const Slice& user_key) const {
   return forward_ ? range_.IsAbove(user_key) : range_.IsBelow(user_key);
 }
 
-// Into coming_, with the bytes that the last window does not use, what the scout meets: of each key the newest
-// separated value that is seen, be it under merge operands, which need it, or forward, in vain, under a deletion.
+// Adds to coming_ what the scout finds, in the bytes that the last window does not use. For each key: the newest
+// visible separated value, also under merge operands, which need it. Forward also, without need, under a deletion.
 void SeparatedValues::Collect(size_t window, bool unknown) {
   std::array<std::pair<size_t, size_t>, kLargestWindow> ends;  // of key and reference in the bytes
   size_t n = 0;
@@ -74,7 +74,7 @@ void SeparatedValues::Collect(size_t window, bool unknown) {
       if (forward_) continue;
       value_bytes -= ReferredSize(ref_at(--n));  // this one is newer
       bytes.resize(begin_of(n));
-    } else if (n == 0 && !unknown && !LiesBehind(entry.user_key, until_)) {
+    } else if (n == 0 && !unknown && !IsBehind(entry.user_key, until_)) {
       continue;
     }
     if (entry.type != kTypeBlobIndex) continue;

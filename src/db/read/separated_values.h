@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The separated values that an iterator walks over. Those of a walk, either way, are read together, in growing
-// windows (HashKV 3.6), two at a time: the second is under way while the first is walked. Each is a sixth of what was
-// walked, so that a walk that ends reads little in vain. Those of long walks are not put into caches, which they
-// would empty of what is asked for by key.
+// The separated values of an iterator's walk. In both directions they are read together, in growing windows (HashKV
+// 3.6), two at a time: the second is read while the first is walked. A window is a sixth of the walk so far, so a walk
+// that ends has read little for nothing. Values of long walks are not added to caches, because they would replace
+// values that are read by key.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class SeparatedValues {
   void Restart() { walked_ = 0; }
   // Before the source is replaced.
   void ForgetSource() { scout_.reset(); }
-  // The walk has come to a separated value, of `key`: begins to read it and those that come, unless that was done.
+  // The walk is at a separated value, of `key`: begins to read it and the next ones, unless that was done.
   void Meet(const CurrentKey& key, bool forward, SeekTarget* target) {
     if (++walked_ > kWalkBeforeReadAhead) LookAhead(key, forward, target);
   }
@@ -44,7 +44,7 @@ class SeparatedValues {
   void Collect(size_t window, bool unknown);
   bool IsPastEnd(const Slice& user_key) const;
   // In the direction of the walk.
-  bool LiesBehind(const Slice& key, const Slice& mark) const {
+  bool IsBehind(const Slice& key, const Slice& mark) const {
     const int order = order_.Compare(key, mark);
     return forward_ ? order > 0 : order < 0;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The snapshots that applications hold, and the sequences that iterators do.
+// The snapshots of applications, and the sequences of iterators.
 //
 // Thread safety: all methods; holds a leaf lock of its own. The end of a snapshot
 // or of a hold may take the database mutex. Invariant: a
@@ -37,7 +37,7 @@ class SnapshotImpl final : public rocksdb::Snapshot {
   const int64_t unix_time_;
 };
 
-// What an iterator reads at. `hold`, if not null, keeps the sequence as a snapshot would.
+// The sequence of an iterator. `hold`, if not null, keeps the sequence like a snapshot.
 struct HeldSequence {
   SequenceNumber sequence = 0;
   std::shared_ptr<void> hold = nullptr;
@@ -53,14 +53,14 @@ class SnapshotList {
   SnapshotList& operator=(const SnapshotList&) = delete;
 
   const SnapshotImpl* New(int64_t unix_time);  // null after GiveNone
-  // Background work looks whether what the snapshot kept is worth a rewrite, or a collection: once the oldest sequence
-  // has come to where AwaitOldest wants it, and while there are values that only snapshots see.
+  // Background work checks whether the records that the snapshot kept are worth a rewrite or a collection: once the
+  // oldest sequence reaches that of AwaitOldest, and while there are values that only snapshots see.
   void Release(const rocksdb::Snapshot* snapshot) EXCLUDES(database_mu_);
-  // A family is updated in place, where there are no versions for snapshots.
+  // A family is updated in place, and has no versions for snapshots.
   void GiveNone() { given_ = false; }
 
-  // Keeps a sequence for an iterator as a snapshot would, though it is none that the application holds:
-  // that of a snapshot, or the last one.
+  // Keeps a sequence for an iterator like a snapshot of the application: that of a snapshot, or the last
+  // one.
   HeldSequence Hold(const rocksdb::Snapshot* snapshot);
 
   // Groups of separated values that have some which only snapshots see. The stores count them.
@@ -68,14 +68,14 @@ class SnapshotList {
 
   // Of all that are held; kMaxSequenceNumber if there are none.
   SequenceNumber Oldest() const;
-  // Says that somebody waits for the oldest to be `sequence` or more, which takes the place of what was said
-  // before. False if it is already, and nobody will be told; kMaxSequenceNumber: nobody waits.
+  // Notifies background work once the oldest is `sequence` or more. This replaces an earlier call. False if it is
+  // already; then there is no notification. kMaxSequenceNumber: none is wanted.
   bool AwaitOldest(SequenceNumber sequence);
 
   std::vector<SequenceNumber> Sequences() const;  // ascending, distinct; holds among them
   size_t count() const;
 
-  // Where there are none, nobody gets one until Open: New waits. False, and nothing else, if there are some.
+  // If there are none, New waits until Open. If there are some, returns false and does nothing.
   bool CloseIfEmpty();
   void Open();
 
@@ -98,7 +98,7 @@ class SnapshotList {
   CondVar opened_{&mu_};
   bool closed_ GUARDED_BY(mu_) = false;
   SequenceNumber awaited_ GUARDED_BY(mu_) = kMaxSequenceNumber;
-  // By the pointers, too, that are given back: many may be of one sequence.
+  // Also by pointer, because many may be of one sequence.
   std::map<std::pair<SequenceNumber, const rocksdb::Snapshot*>, const SnapshotImpl*> snapshots_ GUARDED_BY(mu_);
   std::multiset<SequenceNumber> holds_ GUARDED_BY(mu_);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of an iterator's source, as its snapshot and its range tombstones show them.
+// The entries of an iterator's source that its snapshot and its range tombstones show.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ class SourceEntries {
   const DBIterSource& source() const { return source_; }
   InternalIterator* iter() const { return source_.iter.get(); }
   void Replace(DBIterSource source) {
-    // The old iterators go before what keeps their memory.
+    // The old iterators are destroyed before the owner of their memory.
     std::swap(source_, source);
     source.iter.reset();
     LimitTombstones();
   }
 
-  // The entry at hand. False: it is damaged.
+  // The current entry. False: it is damaged.
   bool Parse(ParsedInternalKey* entry) const {
     return ParseInternalKey(source_.iter->key(), entry) && IsPointType(entry->type) &&
            entry->user_key.size() >= order_.timestamp_size();
@@ -42,15 +42,15 @@ class SourceEntries {
            source_.tombstones.Covers(entry.user_key, entry.sequence, source_.snapshot);
   }
 
-  // A range tombstone covers `key`, where the internal iterator stands: lets the sources that hold
-  // nothing newer jump to the tombstone's end. With its sequence the entries of the key itself may
-  // be passed over as well.
+  // A range tombstone covers `key`, where the internal iterator is: sources without newer records
+  // jump to the tombstone's end. With its sequence the entries of the key itself may be skipped,
+  // too.
   void JumpCovered(const Slice& key, SeekTarget* target) {
     Slice end;
     const SequenceNumber sequence = source_.tombstones.MaxCovering(key, source_.snapshot, &end);
     const std::string before = source_.iter->key().ToString();
     source_.iter->SkipCovered(target->Before(end), sequence);
-    // No source could: go on by steps.
+    // No source could jump: continue by steps.
     if (source_.iter->Valid() && source_.iter->key() == Slice(before)) source_.iter->Next();
   }
 

@@ -38,11 +38,11 @@ Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) {
   return Status::OK();
 }
 
-// The versions of a key lie in the order of their times, in memtables and tables alike, so that an
-// iterator over all of them, set to the time, stands at the answer or at what the snapshot hides.
+// The versions of a key are in the order of their times, in memtables and tables. So an iterator over
+// all of them that seeks the time is at the result, or at a version that the snapshot does not see.
 Status Reader::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
                          const ReadState& state, const PointRead& read) {
-  // Once more, now that the state is pinned: history that had gone from it when it was pinned is told of by now.
+  // Again, now that the state is pinned: the history low includes all history that was dropped before that.
   if (Status s = CheckReadTime(options, family); !s.ok()) return s;
   GetContext ctx(read.key, read.sequence, family.merge_operator(), read.value);
   if (read.operands != nullptr) ctx.CollectOperandsOnly(read.operands);
@@ -84,7 +84,7 @@ Status Reader::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   if (!ctx.done() && options.read_tier == rocksdb::kMemtableTier) {
     return Status::Incomplete("the key may be outside the memtables");
   }
-  // As in RocksDB, a key that a range deleted has the time of that, be there a record or not.
+  // As in RocksDB, a key under a range tombstone has its time, with or without a record.
   if (ctx.state() != GetContext::State::kFound && range.sequence > 0 && range.sequence >= sequence) {
     time = range.timestamp.ToString();
   }
@@ -92,7 +92,7 @@ Status Reader::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   return ctx.Finish();
 }
 
-// Later times need not have later sequences, so all versions are looked at, but for what decides before.
+// Later times need not have later sequences, so all versions are read, unless an earlier step decides.
 Status Reader::NewestTimedSequence(ColumnFamily* family, const Slice& key, SequenceNumber since,
                                    SequenceNumber* newest, std::string* time) {
   const rocksdb::Comparator* const comparator = family->user_comparator();

@@ -15,8 +15,8 @@ namespace compassdb {
 
 class VersionOrder {
  public:
-  // What is newer than `time` is not seen. With `start_time`, which may be empty, all versions from there on
-  // are shown one by one: a history.
+  // Records newer than `time` are not seen. With `start_time`, which may be empty, all versions from there
+  // on are returned one by one: a history.
   VersionOrder(const Comparator* comparator, std::string time, std::string start_time)
       : comparator_(comparator),
         bytewise_(comparator == rocksdb::BytewiseComparator()),
@@ -56,7 +56,7 @@ class VersionOrder {
   bool InTime(const Slice& user_key) const {
     return timestamp_size_ == 0 || (!TooNew(user_key) && !TooOld(user_key));
   }
-  // A record of this type gives its key something to show.
+  // A record of this type gives its key a value.
   bool ShowsValue(ValueType type) const {
     return IsValueType(type) || (history_ && type != kTypeMerge);
   }
@@ -75,7 +75,7 @@ class VersionOrder {
   const std::string time_, start_time_;
 };
 
-// Where an internal iterator is to seek. A target is valid until the next is made.
+// The target of an internal iterator's seek, valid until the next is made.
 class SeekTarget {
  public:
   explicit SeekTarget(const VersionOrder* order) : order_(*order) {}
@@ -93,7 +93,7 @@ class SeekTarget {
     return Make(BehindAllTimes(key, order_.timestamp_size()), Slice(), 0, kTypeDeletion);
   }
 
-  // Around what belongs to a stored key: all its versions, or in a history the one.
+  // Around the versions of a stored key: all, or in a history the one.
   Slice BeforeStored(const Slice& key) {
     return order_.history() ? Make(key, Slice(), kMaxSequenceNumber, kValueTypeForSeek)
                             : Before(order_.Bare(key));

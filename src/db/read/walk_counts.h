@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an iterator counts for the database's statistics, which get it at the end of its life, and for the thread's
-// PerfContext, which gets it at the end of a seek, and in a walk where times are wanted or where the walk met more
-// than entries that are returned.
+// The counts of an iterator. The database's statistics get them when it is destroyed. The thread's PerfContext gets
+// them at the end of a seek, and during a walk if times are wanted, or if the walk passed entries that it did not
+// return.
 #pragma once
 
 #include <memory>
@@ -56,7 +56,7 @@ class WalkCounts {
   }
   void Reseek() { Tick(rocksdb::NUMBER_OF_RESEEKS_IN_ITERATION, 1); }
 
-  // SourceEntries of keys that are done with, besides one for each Next; a Next that passed none.
+  // Entries of finished keys, in addition to one for each Next; a Next that passed none.
   void Passed() { ++passed_; }
   void NextPassedNone() { ++passed_none_; }
   void Skipped() { ++skipped_; }
@@ -96,7 +96,7 @@ class WalkCounts {
   uint64_t next_ = 0, next_found_ = 0, prev_ = 0, prev_found_ = 0, bytes_ = 0, skipped_ = 0;
   // Since the last UpdatePerfContext.
   uint64_t passed_ = 0, passed_none_ = 0, deletions_ = 0, recent_ = 0, merged_ = 0;
-  bool unusual_ = false;  // there is something among the last three
+  bool unusual_ = false;  // one of the last three is not 0
   uint64_t reported_bytes_ = 0, reported_next_ = 0;
 };
 

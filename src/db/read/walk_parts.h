@@ -16,9 +16,9 @@
 
 namespace compassdb {
 
-// Where the internal iterator stands.
+// The position of the internal iterator.
 enum class WalkPosition : uint8_t {
-  kInvalid,       // at nothing that is shown: the end of the walk, or an error
+  kInvalid,       // at no result: the end of the walk, or an error
   kAtResult,      // forward: at the entry that is the result
   kBehindResult,  // forward: behind the last entry that was merged into the result
   kBeforeKey,     // backward: at the last entry before those of the current key
@@ -55,7 +55,7 @@ struct WalkParts {
     status = std::move(s);
     return WalkPosition::kInvalid;
   }
-  // The entry at hand. False on damage.
+  // The current entry. False on damage.
   bool Parse(ParsedInternalKey* entry) {
     if (entries.Parse(entry)) [[likely]] return true;
     Fail(entries.Damage());
@@ -67,12 +67,12 @@ struct WalkParts {
     Fail(Status::Incomplete("Too many internal keys skipped."));
     return false;
   }
-  // Only of damaged data: a seek did not get past the key.
+  // Only with damaged data: a seek did not pass the key.
   void FailOutOfOrder() {
     Fail(Status::Corruption("keys are out of order near", Slice(key.stored()).ToString(/*hex=*/true)));
   }
 
-  // What makes the value. False on errors.
+  // Makes the value. False on errors.
   // Into value.separated(); separated.version() describes it.
   bool Fetch(const Slice& ref) {
     Status s = separated.Fetch(key, ref, value.separated());

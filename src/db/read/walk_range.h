@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the walk of an iterator ends: at a bound, or where a prefix does.
+// Where an iterator's walk ends: at a bound, or at the end of a prefix.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace compassdb {
 class WalkRange {
  public:
   // Bounds, which may be null, are borrowed from the user. `same_prefix` (may be null): walks end with the prefix
-  // that they began with. `prefix_seek` (may be null): the internal iterators look at it.
+  // that they began with. `prefix_seek` (may be null): the internal iterators use it.
   WalkRange(const VersionOrder* order, const Slice* lower, const Slice* upper,
             std::shared_ptr<const rocksdb::SliceTransform> same_prefix,
             std::shared_ptr<PrefixSeek> prefix_seek)
@@ -49,7 +49,7 @@ class WalkRange {
   void StartPrefixSeek(const Slice& from) {
     if (prefix_seek_ != nullptr) prefix_seek_->Start(from, upper_, order_.comparator());
   }
-  // Backward in automatic mode the answer may have another prefix, and steps forward from it, too.
+  // Backward in automatic mode the result may have another prefix, and steps forward from it, too.
   void StartPrefixSeekBackward(const Slice& from) {
     if (prefix_seek_ != nullptr && !prefix_seek_->automatic) StartPrefixSeek(from);
   }
@@ -77,13 +77,13 @@ class SkipLimit {
  public:
   explicit SkipLimit(uint64_t most) : most_(most) {}
   void Restart() { looked_at_ = 0; }  // a call begins
-  // Counts an entry that is looked at. False past the limit.
+  // Counts an entry. False past the limit.
   bool Count() {
     if (most_ > 0 && looked_at_ > most_) return false;
     ++looked_at_;
     return true;
   }
-  // What lies under a range tombstone is jumped over: RocksDB's iterators never see it.
+  // Entries under a range tombstone do not count: RocksDB's iterators never see them.
   void Uncount() { --looked_at_; }
 
  private:

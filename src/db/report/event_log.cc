@@ -67,7 +67,7 @@ class Fields {
   std::string text_;
 };
 
-// RocksDB's fields; what pieces do not have or do not count apart is 0.
+// RocksDB's fields; values that pieces do not have or do not count are 0.
 std::string PropertiesObject(const rocksdb::TableProperties& p, uint64_t file_number) {
   const auto name = [](const std::string& n) { return n.empty() ? std::string("nullptr") : n; };
   const uint64_t records = std::max<uint64_t>(p.num_entries, 1);
@@ -114,7 +114,7 @@ std::string PropertiesObject(const rocksdb::TableProperties& p, uint64_t file_nu
 }
 
 // For lists of tables, which only observers get.
-class Unheard final : public JobObserver {
+class NoObserver final : public JobObserver {
   void FileBegins(const std::string&, bool) override {}
   void FilesEnd(const JobReport&) override {}
   void PartBegins(int) override {}
@@ -143,7 +143,7 @@ Sequences SequencesIn(const std::vector<TphMeta>& tables, uint64_t file_number) 
 
 }  // namespace
 
-// A line that there is no memory for is left out: what it would tell of goes on.
+// Without memory for a line it is left out, and the job continues.
 template <typename F>
 void EventLog::Tell(const F& f) const {
   if (log_ == nullptr) return;
@@ -201,8 +201,8 @@ void EventLog::FlushFinished(const JobContext& job) const {
 void EventLog::CompactionStarted(const JobContext& job, const CompactionTask& task, bool manual,
                                  const std::vector<SequenceNumber>& snapshots) const {
   Tell([&] {
-    Unheard unheard;
-    JobReport inputs;  // holds tables, and is gone before the job begins
+    NoObserver unheard;
+    JobReport inputs;  // pins tables, and is destroyed before the job begins
     inputs.observer = &unheard;
     task.ListInputs(&inputs);
     if (inputs.trivial_move) return;

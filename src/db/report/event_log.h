@@ -23,7 +23,7 @@ class EventLog {
   // `snapshots`: ascending.
   void CompactionStarted(const JobContext& job, const CompactionTask& task, bool manual,
                          const std::vector<SequenceNumber>& snapshots) const;
-  // Of one that went by the manifest alone a trivial_move.
+  // A compaction by the manifest alone is a trivial_move.
   void CompactionFinished(const JobContext& job, const JobReport& report) const;
   // Files of tables and of values.
   void FilesCreated(const JobContext& job, const JobReport& report) const;

@@ -21,7 +21,7 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   const ValueSpace* const values = store->values();
   const Pages* const pages = store->pages();
   compaction_pending = store->NeedsCompaction() || (pages != nullptr && pages->NeedsLongWork());
-  // What scans have made due since the last look is started by the first who sees it.
+  // If scans have made a compaction due since, the first report that sees it starts it.
   if (compaction_pending) sources.background.MaybeSchedule();
   pending_bytes = store->PendingCompactionBytes();
   if (values != nullptr) value_bound = values->ValueBound();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What properties and reports say of one column family, at one moment.
+// The state of one column family at one moment, for properties and reports.
 //
 // Thread safety: none. The constructor takes the database mutex, shortly.
 #pragma once

@@ -12,7 +12,7 @@ namespace {
 using Kind = FileOperation::Kind;
 using Type = rocksdb::FileOperationType;
 
-// As OnFile...Finish has it, which knows only one kind of write.
+// The type for OnFile...Finish, which has only one kind of write.
 Type TypeOf(Kind kind) {
   switch (kind) {
     case Kind::kRead: return Type::kRead;
@@ -27,7 +27,7 @@ Type TypeOf(Kind kind) {
   return Type::kRead;
 }
 
-// As OnIOError has it.
+// The type for OnIOError.
 Type FailedTypeOf(Kind kind) {
   if (kind == Kind::kAppend) return Type::kAppend;
   return kind == Kind::kWriteInPlace ? Type::kPositionedAppend : TypeOf(kind);

@@ -81,7 +81,7 @@ std::string InfoLog::OldPath(uint64_t micros) const {
   return JoinPath(dir_, name_ + ".old." + std::to_string(micros));
 }
 
-// A crash may leave one that is empty, or whose bytes are not there. Every other begins with a time.
+// A crash may leave an empty one, or one without its bytes. Every other one begins with a time.
 Status InfoLog::CheckPlace() const {
   constexpr size_t kDate = 10;  // 2026/11/21
   const std::string path = JoinPath(dir_, name_);

@@ -2,7 +2,7 @@
 // The information log: LOG in the database directory (in db_log_dir the name begins
 // with the database's path, SharedInfoLogName), one line per message with time and thread. At open the previous LOG becomes
 // LOG.old.<micros>; max_log_file_size and log_file_time_to_roll roll it while
-// it runs; keep_log_file_num old ones stay. Header lines (the options) stand in each of them.
+// it runs; keep_log_file_num old ones stay. Header lines (the options) are in each of them.
 //
 // Thread safety: all methods. A failing disk never fails the caller: messages are lost.
 #pragma once
@@ -27,7 +27,7 @@ struct InfoLogOptions {
 
 class InfoLog final : public rocksdb::Logger {
  public:
-  // Creates `dir` if need be, moves an old log of this name aside and starts a new one. InvalidArgument if the file
+  // Creates `dir` if it is missing, renames an old log of this name and starts a new one. InvalidArgument if the file
   // of this name is no information log.
   static Status Open(std::shared_ptr<FileSystem> fs, std::shared_ptr<Clock> clock, const std::string& dir,
                      const std::string& name, const InfoLogOptions& options, std::shared_ptr<rocksdb::Logger>* log);
@@ -68,7 +68,7 @@ class InfoLog final : public rocksdb::Logger {
   std::string header_ GUARDED_BY(mu_);  // for the next file
 };
 
-// In which directory, and under which name, a database has its LOG.
+// The directory and the name of a database's LOG.
 struct InfoLogPlace {
   std::string dir, name;
 };

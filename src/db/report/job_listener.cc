@@ -32,7 +32,7 @@ rocksdb::BlobFileCreationBriefInfo JobListener::ValueFile(const std::string& pat
   return {job_.db_name, job_.family->name(), path, job_.job_id, reason};
 }
 
-// Of the tables that an ingestion makes, listeners are told by OnExternalFileIngested.
+// Listeners are notified of ingested tables by OnExternalFileIngested.
 void JobListener::FileBegins(const std::string& path, bool values) {
   if (!values && kind_ == Kind::kIngestion) return;
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells listeners of the files and parts of one job while it runs. Each file that is begun is told of
-// once more, when it is written or the job has failed.
+// Notifies listeners of the files and parts of one job while it runs. For each file that is begun, it
+// notifies again when the file is written or the job has failed.
 //
 // Thread safety: all methods. Lock order: mu_ is a leaf; listeners are called without it.
 #pragma once
@@ -19,11 +19,11 @@ class JobListener final : public JobObserver {
   JobListener(const Listeners* listeners, JobContext job, Kind kind)
       : listeners_(listeners), job_(std::move(job)), kind_(kind) {}
 
-  // What JobReport::observer is to be: null if nobody listens.
+  // For JobReport::observer: null if there are no listeners.
   JobObserver* observer() { return listeners_->empty() ? nullptr : this; }
   // Before the job runs: its levels and reason.
   void SetInputs(const JobReport& inputs);
-  // After the job, before its edit is committed. A job may be tried once more afterwards.
+  // After the job, before its edit is committed. A job may be tried again afterwards.
   void JobEnded(const JobReport& report, const Status& status);
 
   void FileBegins(const std::string& path, bool values) override;

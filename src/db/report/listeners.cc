@@ -155,7 +155,7 @@ rocksdb::FlushJobInfo FlushInfo(const JobContext& job, rocksdb::FlushReason reas
   return info;
 }
 
-// `of` tells the properties of a file.
+// `of` returns the properties of a file.
 template <typename Of>
 void AddProperties(const std::vector<uint64_t>& files, const std::vector<std::string>& paths, const Of& of,
                    rocksdb::TablePropertiesCollection* all) {
@@ -187,7 +187,7 @@ void Listeners::CompactionBegin(const JobContext& job, const JobReport& inputs, 
 
 namespace {
 
-// Of the keys that a job wrote, as many bytes as RocksDB tells.
+// The range of the keys that a job wrote, with as many bytes as in RocksDB.
 void AddOutputRange(const JobContext& job, const std::vector<TphMeta>& outputs,
                     rocksdb::CompactionJobStats* stats) {
   const rocksdb::Comparator* const comparator = job.family->user_comparator();
@@ -241,7 +241,7 @@ rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport
   for (uint64_t number : moved ? report.input_files : report.output_files) {
     info.output_file_infos.push_back({report.output_level, number, 0});
   }
-  // Files of jobs without tables hold values alone.
+  // Files of jobs without tables have only values.
   if (!report.inputs.empty()) {
     AddProperties(report.input_files, report.input_paths,
                   [&](uint64_t file) { return PropertiesOfFile(job, report.inputs, file); }, &info.table_properties);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the application's EventListeners what happens. Called without locks.
+// Notifies the application's EventListeners. Called without locks.
 //
 // Thread safety: all methods; the list does not change after construction.
 #pragma once
@@ -21,25 +21,25 @@ struct JobContext {
   std::shared_ptr<ColumnFamily> family;
 };
 
-// What a job, or a part of one, did with records.
+// Counts of a job's records, or of a part of a job.
 void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats);
 
-// What a compaction did, as listeners are told of it.
+// The information about a compaction for listeners.
 rocksdb::CompactionJobInfo CompactionInfo(const JobContext& job, const JobReport& report,
                                           bool manual, const Status& status);
 
-// What a job writes to the level is compressed with.
+// The compression of a job's output on the level.
 rocksdb::CompressionType CompressionOf(const JobContext& job, int level);
 rocksdb::TableProperties PropertiesOf(const JobContext& job, const JobReport& report);
-// What of the tables is in the file.
+// The part of the tables that is in the file.
 rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vector<TphMeta>& tables,
                                           uint64_t file_number);
-// The same of what the job wrote: with how it is compressed, and in which session it was written.
+// The same for a job's output: with its compression, and the session that wrote it.
 rocksdb::TableProperties PropertiesOfOutput(const JobContext& job, const JobReport& report,
                                             uint64_t file_number);
-// Of a new file; of one without a checksum what RocksDB calls unknown.
+// Of a new file. For one without a checksum: RocksDB's "Unknown".
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
-// "ManualCompaction" and the like, also as there.
+// "ManualCompaction" and the like, as in RocksDB's LOG, too.
 const char* CompactionReasonName(const JobReport& report, bool manual);
 // "Manual Flush" and the like, as RocksDB's LOG has them.
 const char* FlushReasonName(rocksdb::FlushReason reason);
@@ -73,7 +73,7 @@ class Listeners {
   void StallChanged(const rocksdb::WriteStallInfo& info) const;
   // Listeners may overwrite *error with OK to suppress it.
   void BackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) const;
-  // The engine is going to resume by itself. False: a listener will not have it.
+  // The engine will resume by itself. False: a listener refuses that.
   bool ErrorRecoveryBegins(rocksdb::BackgroundErrorReason reason, const Status& error) const;
   // `new_error`: OK, or why the engine has stopped trying.
   void ErrorRecoveryEnds(const Status& old_error, const Status& new_error) const;

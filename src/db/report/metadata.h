@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is on disk, in RocksDB's words. A "file" there is a table here: tables share physical
+// Metadata of files, in RocksDB's words. A "file" there is a table here: tables share physical
 // files, so sizes are those of a table's own extents.
 //
 // Thread safety: all methods.

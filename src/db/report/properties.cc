@@ -248,9 +248,9 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
-// Of separated values: what they take, what replaced ones take that are still read, what jobs have written of
-// them and not committed, what of the first is garbage, what only snapshots see, and the most that
-// they may take; 0: anything. And how many there are in the emptiest and in the fullest of the groups.
+// Of separated values: their bytes, those of replaced ones that are still read, those that jobs have written and
+// not committed, the garbage among the first, those that only snapshots see, and their bound (0: none). Also
+// their number in the emptiest and in the fullest group.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
   const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
                                                   {"compassdb.value-bytes-held", values.held_bytes},
@@ -269,7 +269,7 @@ bool ReadValues(const std::string& name, const ValueStats& values, uint64_t boun
   return false;
 }
 
-// Of all compaction files of the database. Without a ledger: only whether it is such a property.
+// Of all compaction files of the database. Without a ledger: only checks the property's name.
 bool ReadDeadBytes(const std::string& name, const ExtentLedger* ledger, uint64_t* value) {
   const bool punchable = name == "compassdb.dead-bytes-punchable";
   if (!punchable && name != "compassdb.dead-bytes") return false;

@@ -16,7 +16,7 @@
 
 namespace compassdb {
 
-// What reports are about. Other parts of the database own it.
+// The sources of reports. Other parts of the database own them.
 struct ReportSources {
   const DbConfig& config;
   const ColumnFamilySet& families;
@@ -26,7 +26,7 @@ struct ReportSources {
   const ErrorHandler& errors;
   WriteCounters& written;
   const std::atomic<SequenceNumber>& last_sequence;
-  Mutex& mu;  // the database mutex, for options that change, for families, and for what follows
+  Mutex& mu;  // the database mutex, for options that change, for families, and for the fields below
   const StallController& stalls;
   BackgroundWork& background;
 };

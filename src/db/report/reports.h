@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the database says of itself: properties, and statistics in periods.
+// The database's reports: properties, and statistics in periods.
 //
-// Thread safety: all methods, but for AddWalDamage, which is for the time of recovery.
+// Thread safety: all methods, except AddWalDamage, which is for recovery.
 #pragma once
 
 #include <map>

@@ -14,9 +14,9 @@ namespace compassdb {
 class StatsDump {
  public:
   explicit StatsDump(const ReportSources& sources) : sources_(sources) {}
-  // Begins, or goes on, with the periods that the options of the database say now.
+  // Begins, or continues, with the periods of the database's current options.
   void Schedule() EXCLUDES(mu_);
-  // For good; waits for what is being written.
+  // Permanently; waits for a running write.
   void Stop() EXCLUDES(mu_);
   const StatsHistory* history() const { return &history_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DB::GetStatsHistory tells: by how much each ticker grew, period by period, in memory.
+// The data of DB::GetStatsHistory: by how much each ticker grew, period by period, in memory.
 //
 // Thread safety: all methods.
 #pragma once
@@ -18,10 +18,10 @@ class StatsHistory {
  public:
   using Values = std::map<std::string, uint64_t>;
 
-  // The tickers at a time in seconds. The first call keeps nothing: it is what the next one is compared
-  // with. Of more than `max_bytes` the oldest periods go; 0 keeps none.
+  // The tickers at a time in seconds. The first call keeps no period: the next one is compared with
+  // it. Above `max_bytes` the oldest periods are deleted; 0 keeps none.
   void Add(uint64_t seconds, Values tickers, size_t max_bytes) EXCLUDES(mu_);
-  // Forgets what is over a limit that has come down.
+  // Deletes periods above a lower limit.
   void Limit(size_t max_bytes) EXCLUDES(mu_);
   // The first period that ends at `begin` or later and before `end`.
   bool Find(uint64_t begin, uint64_t end, uint64_t* seconds, Values* growth) const EXCLUDES(mu_);
@@ -36,7 +36,7 @@ class StatsHistory {
   size_t bytes_ GUARDED_BY(mu_) = 0;
 };
 
-// `history` must outlive it. Periods that are forgotten meanwhile are passed over.
+// `history` must outlive it. Periods that are deleted since are skipped.
 std::unique_ptr<rocksdb::StatsHistoryIterator> NewStatsHistoryIterator(const StatsHistory* history,
                                                                        uint64_t begin, uint64_t end);
 

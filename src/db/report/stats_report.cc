@@ -225,7 +225,7 @@ namespace {
 
 double Gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
-// As RocksDB names them, but for what is not known of a level (docs/compatibility.md).
+// With RocksDB's names, without values that are not known of a level (docs/compatibility.md).
 void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in,
               std::map<std::string, std::string>* value) {
   const double seconds = static_cast<double>(l.micros) / 1e6;

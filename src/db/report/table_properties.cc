@@ -49,7 +49,7 @@ void AddPieceProperties(const ColumnFamily& family, const PieceMeta& piece,
   props->num_merge_operands += piece.num_merges;
   props->num_range_deletions += piece.num_range_tombstones;
   props->num_data_blocks += piece.num_blocks;
-  props->raw_value_size += piece.raw_bytes;  // keys included: they are not told apart
+  props->raw_value_size += piece.raw_bytes;  // includes keys: they are not counted separately
   props->creation_time = props->file_creation_time = piece.creation_time;
   if (piece.collected != nullptr) {
     const CollectedProperties& collected = *piece.collected;

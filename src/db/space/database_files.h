@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// What knows which files a database has.
+// The parts that know which files a database has.
 struct DatabaseFiles {
   FileCache& tables;
   ExtentLedger& ledger;

@@ -14,7 +14,7 @@ namespace compassdb {
 
 class HolePace {
  public:
-  // Never more than what the rate gives in a quarter of a second goes at once, but as much as is worth a pass.
+  // A pass punches at most what the rate gives in a quarter of a second, and at least kLeastPass.
   static constexpr uint64_t kLeastPass = 64 << 10;
 
   // How many bytes may be punched now at `rate` bytes per second (0: any number); 0: none yet.
@@ -28,7 +28,7 @@ class HolePace {
     last_nanos_ = now_nanos;
     return budget_ >= static_cast<double>(kLeastPass) ? static_cast<uint64_t>(budget_) : 0;
   }
-  // Punched; more than was due is waited for later.
+  // Punched bytes. If that is more than was due, later passes wait longer.
   void Took(uint64_t bytes) { budget_ -= static_cast<double>(bytes); }
 
  private:
@@ -36,22 +36,22 @@ class HolePace {
   double budget_ = 0;
 };
 
-// What waits to be punched, and what it is held against.
+// The bytes to punch, and their limits.
 struct HoleLoad {
   uint64_t waiting_bytes = 0;
-  uint64_t held_bytes = 0;  // dead as well, but not to be punched
+  uint64_t held_bytes = 0;  // dead, too, but they cannot be punched
   uint64_t live_bytes = 0;
   uint32_t percent = 0;  // of live bytes, that may be dead; 0: any number
 };
 
-// More waits than may, beside what is held.
+// With the held bytes, more bytes wait than the percentage allows.
 inline bool OverShare(const HoleLoad& load) {
   if (load.percent == 0) return false;
   const uint64_t held = std::min(load.held_bytes, HeldBytesAllowed(load.live_bytes, load.percent));
   return load.waiting_bytes > DeadBytesAllowed(load.live_bytes, load.percent) - held;
 }
 
-// The disk is nearly full: what waits would count.
+// The disk is nearly full, and the pending holes would help.
 inline bool ShortOfSpace(const HoleLoad& load, uint64_t free_bytes) {
   constexpr uint64_t kEnough = 256 << 20;
   return load.waiting_bytes > 0 && free_bytes < std::max(kEnough, load.waiting_bytes);

@@ -12,9 +12,9 @@
 namespace compassdb {
 
 namespace {
-// Between two passes, where they wait for the rate.
+// Between two passes that wait for the rate.
 constexpr std::chrono::milliseconds kWait(100);
-// Of one pass, in any case: other jobs want their turn.
+// The most bytes of one pass, so that other jobs get their turn.
 constexpr uint64_t kMostBytes = 256 << 20;
 }  // namespace
 
@@ -84,9 +84,9 @@ void HolePuncher::Pass() {
     done = !Punch(limits, &punched);
     if (!pressed) pace_.Took(punched);
     MutexLock lock(db_mu_);
-    work_.MaybeSchedule();  // what could not be punched may be worth a job
+    work_.MaybeSchedule();  // the rest may be worth a job
   }
-  // Somebody may press meanwhile.
+  // Press may have been called since.
   const bool more = !done && files_.ledger.HasHoles(pressed || pressed_);
   if (done || !files_.ledger.HasHoles(/*small=*/true)) pressed_ = false;
   const bool wait = more && !pressed && !pressed_ && rate != 0;
@@ -95,7 +95,7 @@ void HolePuncher::Pass() {
   if (more && !wait) {
     Queue();
   } else if (!done && !wait) {
-    Schedule();  // what came meanwhile
+    Schedule();  // for new holes
   }
 }
 

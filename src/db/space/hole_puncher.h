@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Punches holes into files that are still in use (rule 9), by jobs of their own (JobPriority::kSpace): the large ones,
-// at a rate. Where much waits (max_dead_space_percent), the disk is nearly full or writers wait for room, all of
-// them, small ones too, as fast as it goes.
+// at a rate. If many are pending (max_dead_space_percent), the disk is nearly full or writers wait for room, it
+// punches all of them, small ones, too, without a rate.
 //
 // Thread safety: all methods. One pass at a time; while a pass has to wait for the rate, a timer asks for it again.
 // Lock order: the database mutex > timer_mu_; Schedule and Press take leaf locks only. No lock is held with mu_.
@@ -29,15 +29,15 @@ class HolePuncher {
         scheduler_(scheduler),
         db_mu_(db_mu),
         work_(work) {}
-  // Goes by these options from now on.
+  // Uses these options from now on.
   void Configure(const PieceTableOptions& options);
   // There may be holes to punch.
   void Schedule();
-  // What there is to punch is to be punched now.
+  // All pending holes should be punched now.
   void Press();
   // Waits while holes are punched.
   void Wait() EXCLUDES(mu_) { MutexLock lock(&mu_); }
-  // For good; a pass under way is the scheduler's to wait for.
+  // Permanently. The scheduler waits for a running pass.
   void Stop() EXCLUDES(timer_mu_);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks once a second for work that is due because nothing happens (collections of separated values
+// Checks once a second for work that is due while nothing happens (collections of separated values
 // down to value_idle_reserve_percent), while any family may have some.
 //
 // Thread safety: all methods. Lock order: mu_ > the database mutex.
@@ -15,9 +15,9 @@ class IdleLooks {
  public:
   IdleLooks(const ColumnFamilySet& families, Mutex* db_mu, BackgroundWork& work)
       : families_(families), db_mu_(db_mu), work_(work) {}
-  // Begins or ends the looks, as the families' options are now.
+  // Begins or ends the checks, by the families' current options.
   void Schedule() EXCLUDES(mu_, *db_mu_);
-  // For good; waits for a look under way.
+  // Permanently; waits for a running check.
   void Stop() EXCLUDES(mu_);
 
  private:

@@ -36,7 +36,7 @@ void ObsoleteFiles::Purge(int job_id) {
 
 void ObsoleteFiles::Purge(Deleted* deleted) {
   CommitQueue& commits = files_.commits;
-  // A manifest in doubt may name what memory does not.
+  // A manifest in doubt may name files that the state in memory does not.
   if (commits.in_doubt()) return;
   MutexLock lock(&mu_);
   if (closed_ || !files_.ledger.deletions_enabled()) return;
@@ -57,7 +57,7 @@ void ObsoleteFiles::Purge(Deleted* deleted) {
     dead_pages.swap(dead_pages_);
   }
   for (const std::string& path : dead_pages) {
-    // What is left is deleted at the next open.
+    // If this fails, the next open deletes it.
     tracked_.Delete(path).PermitUncheckedError();
   }
   std::vector<ExtentLedger::Unlinked> unlinked;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes the files of an open database that nobody uses any more: compaction files, logs, manifests, files of pages.
-// Logs may go to the archive instead. Deleted compaction files are reported to LOG and the listeners.
+// Deletes the files of an open database that are no longer used: compaction files, logs, manifests, files of pages.
+// Logs may be moved to the archive instead. Deleted compaction files are reported to LOG and the listeners.
 //
 // Thread safety: all methods. mu_ is taken with no other lock held.
-// Invariant: no file goes while deletions are disabled, the manifest is in doubt, or after Close.
+// Invariant: deletes no file while deletions are disabled, the manifest is in doubt, or after Close.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace compassdb {
 
-// Who is told of a file's end.
+// The observers of a file's deletion.
 struct DeletionObservers {
   const EventLog& event_log;
   const Listeners& listeners;
@@ -39,14 +39,14 @@ class ObsoleteFiles {
   void SchedulePurge();
   // There is some that may be deleted.
   bool Any() const EXCLUDES(dead_pages_mu_);
-  // Waits for a purge under way.
+  // Waits for a running purge.
   void Wait() EXCLUDES(mu_) { MutexLock lock(&mu_); }
-  // From now on nothing is deleted: the files may be another's.
+  // From now on nothing is deleted: another process may own the files.
   void Close() EXCLUDES(mu_);
 
-  // A file of pages that nobody reads any more.
+  // A file of pages that no reader uses.
   void AddPages(const std::string& path) EXCLUDES(dead_pages_mu_);
-  // Compaction files that hold separated values: listeners are told of them by another method.
+  // Compaction files with separated values: listeners are notified of them by another method.
   void AddValueFile(uint64_t number) EXCLUDES(mu_);
   // Makes the archive's directory, where logs are archived.
   Status OpenArchive() EXCLUDES(mu_);

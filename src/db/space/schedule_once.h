@@ -11,8 +11,8 @@
 
 namespace compassdb {
 
-// Schedules `job`, unless it is *scheduled: it says false there once another may be. Not without memory: the next who
-// looks does.
+// Schedules `job`, unless *scheduled is true. The job sets it to false once another may be scheduled. Without memory it
+// does nothing, and the next caller tries again.
 inline void ScheduleOnce(Scheduler& scheduler, std::atomic<bool>* scheduled, std::function<void()> job) {
   if (scheduled->exchange(true)) return;
   if (!UnlessOutOfMemory(false, [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the disk back what an open database does not use any more: whole files (ObsoleteFiles), and holes in files that
-// are still in use (HolePuncher). Also keeps the SstFileManager up to date. Of a database that is only read it frees
-// nothing.
+// Frees disk space that an open database no longer uses: whole files (ObsoleteFiles), and holes in files that are still
+// in use (HolePuncher). Also keeps the SstFileManager up to date. It frees nothing of a read-only
+// database.
 //
 // Thread safety: all methods. Purge, Wait and Close are called without any lock held.
 #pragma once
@@ -22,34 +22,34 @@ class SpaceReclaimer final : public ReleaseListener {
   SpaceReclaimer(const DbConfig& config, bool read_only, const DatabaseFiles& files, Mutex* db_mu,
                  Scheduler& scheduler, BackgroundWork& work, const DeletionObservers& observers);
 
-  // The database is open: frees what was dead at the last close, or in a crash. Jobs may free space from now on.
+  // The database is open: frees what was dead at the last close or crash. Jobs may free space from now on.
   void Start(const ColumnFamilySet& families) EXCLUDES(*db_mu_);
-  // Goes by the options as they are now. The files are of all families: what the default one says counts.
+  // Uses the current options. The files are of all families, so the options of the default one count.
   void Configure(const ColumnFamilySet& families);
 
   // Deletes what is obsolete now. For listeners: after that job.
   void Purge(int job_id = 0) EXCLUDES(*db_mu_);
-  // Has it done by jobs, holes too; from Start to Stop.
+  // The same by jobs, holes, too; from Start to Stop.
   void Schedule();
-  // Somebody waits for room: all holes are punched now.
+  // A writer waits for room: all holes are punched now.
   void Press() { holes_.Press(); }
-  // The last user of what had been replaced lets go of it, perhaps long after that: there may be files to free, or,
-  // where holes cannot be punched, to rewrite.
+  // The last user of replaced files has released them, perhaps much later: there may be files to free, or to rewrite
+  // if holes cannot be punched.
   void StatesReleased() override;
-  // [database mutex] Jobs look for work now: it need not be done again because of what was released before.
+  // [database mutex] Jobs look for work now: earlier releases need no other look.
   void JobsLook() { looked_at_ = files_.ledger.releases(); }
-  // Waits for what deletes or punches now.
+  // Waits for running deletions and punches.
   void Wait();
 
-  // Nothing but Purge asks for jobs any more. Before the scheduler ends.
+  // From now on only Purge schedules jobs. Call it before the scheduler ends.
   void Stop();
-  // Deletes what is obsolete a last time. Afterwards the files may be another's.
+  // Deletes obsolete files a last time. Afterwards another process may own the files.
   void Close();
 
   // A job wrote these files; SpaceLimit if they take more space than is allowed. Before its commit, after which another
   // job may delete them.
   Status Track(const JobReport& report);
-  // The same of all that there is on disk, when the database is opened.
+  // The same for all files on disk, when the database is opened.
   Status TrackAll();
   void UntrackAll();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of one database as its DBOptions::sst_file_manager knows them. Without a manager files are deleted at once.
+// The files of one database in its DBOptions::sst_file_manager. Without a manager files are deleted at once.
 //
 // Thread safety: all methods.
 #pragma once
@@ -19,7 +19,7 @@ class TrackedFiles {
   TrackedFiles(std::shared_ptr<FileSystem> fs, rocksdb::SstFileManager* manager)
       : fs_(std::move(fs)), space_(dynamic_cast<FileSpace*>(manager)) {}
 
-  // One that is gone already is not tracked.
+  // A deleted file is not tracked.
   void Track(const std::string& path) {
     uint64_t bytes = 0;
     if (space_ != nullptr && fs_->GetFileSize(path, &bytes).ok()) space_->Track(path, bytes);
@@ -30,18 +30,18 @@ class TrackedFiles {
   void UntrackDirectory(const std::string& dir) {
     if (space_ != nullptr) space_->UntrackDirectory(dir);
   }
-  // The files take as much space as they may.
+  // The files have reached the allowed space.
   bool Full() const { return space_ != nullptr && space_->IsMaxAllowedSpaceReached(); }
   // Bytes per second; 0: no limit.
   uint64_t DeleteRate() const {
     const int64_t rate = space_ == nullptr ? 0 : space_->GetDeleteRateBytesPerSecond();
     return rate > 0 ? static_cast<uint64_t>(rate) : 0;
   }
-  // An obsolete file: now, or at the rate.
+  // Deletes an obsolete file: now, or at the rate.
   Status Delete(const std::string& path) {
     return space_ == nullptr ? fs_->DeleteFile(path) : space_->Delete(fs_, path);
   }
-  // One whose deletion had waited for the rate when the database was closed.
+  // Deletes a file whose deletion was pending when the database was closed.
   Status DeleteTrash(const std::string& path) {
     return space_ == nullptr ? fs_->DeleteFile(path) : space_->DeleteTrash(fs_, path);
   }

@@ -65,7 +65,7 @@ Status WalArchive::Purge() {
 
 Status ListWalFiles(FileSystem* fs, const std::string& wal_dir, std::vector<WalFileInfo>* files) {
   files->clear();
-  // In this order: what is moved meanwhile is found in the archive.
+  // In this order: a log that is moved in between is found in the archive.
   std::vector<uint64_t> live;
   std::vector<uint64_t> archived;
   if (Status s = ListWals(fs, wal_dir, 0, &live); !s.ok()) return s;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs that recovery does not need any more: deleted, or kept in archive/
-// beside the others for those who follow the log, as WAL_ttl_seconds and
-// WAL_size_limit_MB say.
+// Logs that recovery no longer needs: deleted, or kept in archive/ for
+// followers of the log, by WAL_ttl_seconds and
+// WAL_size_limit_MB.
 //
 // Thread safety: Retire and Purge by one thread at a time; the functions below
 // at any time, also against them.
@@ -35,8 +35,8 @@ class WalArchive {
   Status Open();
   // Moves a log into the archive, or deletes it if none are kept. OK if it is gone already.
   Status Retire(uint64_t number);
-  // Deletes archived logs that are too old, then the oldest until the rest is within the limit;
-  // looks every ten minutes, and at every half of the time to live if that alone is set.
+  // Deletes archived logs that are too old, then the oldest until the rest is within the limit.
+  // Does so every ten minutes, or every half of the time to live if only that is set.
   Status Purge();
 
  private:
@@ -56,7 +56,7 @@ struct WalFileInfo {
 // All logs, archived ones too, by number. One that is being archived is found once.
 Status ListWalFiles(FileSystem* fs, const std::string& wal_dir, std::vector<WalFileInfo>* files);
 
-// Opens a log wherever it is by now; `file` is corrected.
+// Opens a log, also if it was archived since; `file` is corrected.
 Status OpenWalFile(FileSystem* fs, const std::string& wal_dir, uint64_t offset, WalFileInfo* file,
                    std::unique_ptr<WalReader>* reader);
 
