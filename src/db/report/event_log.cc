@@ -145,7 +145,7 @@ Sequences SequencesIn(const std::vector<TphMeta>& tables, uint64_t file_number) 
 
 // Without memory for a line it is left out, and the job continues.
 template <typename F>
-void EventLog::Tell(const F& f) const {
+void EventLog::WriteIfPossible(const F& f) const {
   if (log_ == nullptr) return;
   try {
     f();
@@ -154,20 +154,20 @@ void EventLog::Tell(const F& f) const {
 }
 
 void EventLog::RecoveryStarted(int job_id, const std::vector<uint64_t>& logs) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     Event(clock_, "recovery_started").Job(job_id).Numbers("wal_files", logs).Write(log_);
   });
 }
 
 void EventLog::RecoveryFinished(int job_id) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     Event(clock_, "recovery_finished").Job(job_id).Write(log_);
   });
 }
 
 void EventLog::FlushStarted(const JobContext& job, rocksdb::FlushReason reason,
                             const std::vector<std::shared_ptr<MemTable>>& memtables) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     uint64_t entries = 0, deletes = 0, bytes = 0, memory = 0;
     for (const auto& memtable : memtables) {
       entries += memtable->num_entries();
@@ -188,7 +188,7 @@ void EventLog::FlushStarted(const JobContext& job, rocksdb::FlushReason reason,
 }
 
 void EventLog::FlushFinished(const JobContext& job) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     Event(clock_, "flush_finished")
         .Job(job.job_id)
         .Text("output_compression", CompressionTypeName(CompressionOf(job, 0)))
@@ -200,10 +200,10 @@ void EventLog::FlushFinished(const JobContext& job) const {
 
 void EventLog::CompactionStarted(const JobContext& job, const CompactionTask& task, bool manual,
                                  const std::vector<SequenceNumber>& snapshots) const {
-  Tell([&] {
-    NoObserver unheard;
+  WriteIfPossible([&] {
+    NoObserver no_observer;
     JobReport inputs;  // pins tables, and is destroyed before the job begins
-    inputs.observer = &unheard;
+    inputs.observer = &no_observer;
     task.ListInputs(&inputs);
     if (inputs.trivial_move) return;
     Event event(clock_, "compaction_started");
@@ -225,7 +225,7 @@ void EventLog::CompactionStarted(const JobContext& job, const CompactionTask& ta
 }
 
 void EventLog::CompactionFinished(const JobContext& job, const JobReport& report) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     if (report.trivial_move) {
       uint64_t bytes = 0;
       for (const TphMeta& table : report.outputs) bytes += table.LiveDataBytes();
@@ -259,7 +259,7 @@ void EventLog::CompactionFinished(const JobContext& job, const JobReport& report
 }
 
 void EventLog::FilesCreated(const JobContext& job, const JobReport& report) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     for (const JobReport::ValueFile& file : report.value_files) {
       const FileChecksum checksum = KnownChecksum(report, file.number);
       Event(clock_, "blob_file_creation")
@@ -294,7 +294,7 @@ void EventLog::FilesCreated(const JobContext& job, const JobReport& report) cons
 }
 
 void EventLog::FileDeleted(int job_id, uint64_t file_number, bool values) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     Event(clock_, values ? "blob_file_deletion" : "table_file_deletion")
         .Job(job_id)
         .Number("file_number", file_number)
@@ -303,7 +303,7 @@ void EventLog::FileDeleted(int job_id, uint64_t file_number, bool values) const 
 }
 
 void EventLog::Ingested(const JobContext& job, const JobReport& report) const {
-  Tell([&] {
+  WriteIfPossible([&] {
     std::string files;  // as RocksDB has it, a list of names and values in turn
     for (const std::string& path : report.output_paths) {
       files += (files.empty() ? "" : ", ") + std::string("\"file\", ") + JsonString(path) +

@@ -32,7 +32,7 @@ class EventLog {
 
  private:
   template <typename F>
-  void Tell(const F& f) const;
+  void WriteIfPossible(const F& f) const;
 
   rocksdb::Logger* const log_;
   Clock* const clock_;

@@ -33,7 +33,7 @@ Type FailedTypeOf(Kind kind) {
   return kind == Kind::kWriteInPlace ? Type::kPositionedAppend : TypeOf(kind);
 }
 
-void Tell(rocksdb::EventListener* listener, Kind kind, const rocksdb::FileOperationInfo& info) {
+void WriteIfPossible(rocksdb::EventListener* listener, Kind kind, const rocksdb::FileOperationInfo& info) {
   switch (kind) {
     case Kind::kRead: return listener->OnFileReadFinish(info);
     case Kind::kAppend: return listener->OnFileWriteFinish(info);
@@ -56,7 +56,7 @@ class FileListeners final : public FileObserver {
                                     done.end, done.status);
     info.offset = done.offset;
     info.length = done.length;
-    for (const auto& listener : listeners_) Tell(listener.get(), done.kind, info);
+    for (const auto& listener : listeners_) WriteIfPossible(listener.get(), done.kind, info);
     if (done.status.ok()) return;
     rocksdb::IOErrorInfo error(rocksdb::status_to_io_status(Status(done.status)),
                                FailedTypeOf(done.kind), done.path, done.length, done.offset);

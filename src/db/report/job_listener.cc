@@ -65,7 +65,7 @@ rocksdb::SubcompactionJobInfo JobListener::PartInfo(int part) const {
   return info;
 }
 
-void JobListener::FilesEnd(const JobReport& done) { TellFiles(done, Status::OK()); }
+void JobListener::FilesEnd(const JobReport& done) { NotifyFiles(done, Status::OK()); }
 
 // The parts of a flush that merges are no compactions of their own.
 void JobListener::PartBegins(int part) {
@@ -87,16 +87,16 @@ bool JobListener::TakeFile(std::set<std::string>* files, const std::string& path
   return files->erase(path) != 0;
 }
 
-void JobListener::TellFiles(const JobReport& done, const Status& status) NO_THREAD_SAFETY_ANALYSIS {
+void JobListener::NotifyFiles(const JobReport& done, const Status& status) NO_THREAD_SAFETY_ANALYSIS {
   for (size_t i = 0; i < done.output_paths.size(); ++i) {
-    if (TakeFile(&tables_, done.output_paths[i])) TellTable(done.output_paths[i], done, i, status);
+    if (TakeFile(&tables_, done.output_paths[i])) NotifyTable(done.output_paths[i], done, i, status);
   }
   for (const JobReport::ValueFile& file : done.value_files) {
-    if (TakeFile(&value_files_, file.path)) TellValueFile(file, done, status);
+    if (TakeFile(&value_files_, file.path)) NotifyValueFile(file, done, status);
   }
 }
 
-void JobListener::TellTable(const std::string& path, const JobReport& done, size_t at,
+void JobListener::NotifyTable(const std::string& path, const JobReport& done, size_t at,
                             const Status& status) const {
   const bool written = at < done.output_files.size();
   const uint64_t number = written ? done.output_files[at] : 0;
@@ -111,7 +111,7 @@ void JobListener::TellTable(const std::string& path, const JobReport& done, size
   listeners_->TableFileCreated(info);
 }
 
-void JobListener::TellValueFile(const JobReport::ValueFile& file, const JobReport& done,
+void JobListener::NotifyValueFile(const JobReport::ValueFile& file, const JobReport& done,
                                 const Status& status) const {
   const rocksdb::BlobFileCreationBriefInfo brief = ValueFile(file.path);
   const FileChecksum checksum = KnownChecksum(done, file.number);
@@ -122,7 +122,7 @@ void JobListener::TellValueFile(const JobReport::ValueFile& file, const JobRepor
 
 void JobListener::JobEnded(const JobReport& report, const Status& status) {
   if (listeners_->empty()) return;
-  if (status.ok()) TellFiles(report, status);
+  if (status.ok()) NotifyFiles(report, status);
   std::set<std::string> tables, value_files;
   {
     MutexLock lock(&mu_);
@@ -131,8 +131,8 @@ void JobListener::JobEnded(const JobReport& report, const Status& status) {
   }
   const Status why = status.ok() ? Status::Aborted("Empty SST file not kept") : status;
   const JobReport nothing;
-  for (const std::string& path : tables) TellTable(path, nothing, 0, why);
-  for (const std::string& path : value_files) TellValueFile({0, path, 0, 0}, nothing, why);
+  for (const std::string& path : tables) NotifyTable(path, nothing, 0, why);
+  for (const std::string& path : value_files) NotifyValueFile({0, path, 0, 0}, nothing, why);
 }
 
 }  // namespace compassdb

@@ -32,13 +32,13 @@ class JobListener final : public JobObserver {
   void PartEnds(int part, const JobReport& done, const Status& status) override;
 
  private:
-  void TellFiles(const JobReport& done, const Status& status);
+  void NotifyFiles(const JobReport& done, const Status& status);
   bool TakeFile(std::set<std::string>* files, const std::string& path) EXCLUDES(mu_);
   rocksdb::SubcompactionJobInfo PartInfo(int part) const;
   rocksdb::TableFileCreationBriefInfo Table(const std::string& path) const;
   rocksdb::BlobFileCreationBriefInfo ValueFile(const std::string& path) const;
-  void TellTable(const std::string& path, const JobReport& done, size_t at, const Status& status) const;
-  void TellValueFile(const JobReport::ValueFile& file, const JobReport& done,
+  void NotifyTable(const std::string& path, const JobReport& done, size_t at, const Status& status) const;
+  void NotifyValueFile(const JobReport::ValueFile& file, const JobReport& done,
                      const Status& status) const;
   bool compaction() const { return kind_ == Kind::kCompaction || kind_ == Kind::kManualCompaction; }
 

@@ -22,7 +22,7 @@ bool IsOf(const std::string& path, const std::string& part) {
   return path.find(part) != std::string::npos;
 }
 
-// Keeps what it is told.
+// Records all notifications.
 class Recorder : public rocksdb::EventListener {
  public:
   bool ShouldBeNotifiedOnFileIO() override { return io; }
@@ -99,7 +99,7 @@ class Recorder : public rocksdb::EventListener {
   void OnFileCloseFinish(const FileOperationInfo& info) override { Add(info, FileOperationType::kClose); }
 
   // How many of files whose path has the part, and their bytes.
-  std::pair<int, uint64_t> Told(FileOperationType type, const std::string& part) {
+  std::pair<int, uint64_t> Operations(FileOperationType type, const std::string& part) {
     const std::lock_guard<std::mutex> lock(mu);
     std::pair<int, uint64_t> sum{0, 0};
     for (const Operation& o : operations) {
@@ -147,7 +147,7 @@ class Recorder : public rocksdb::EventListener {
 
 class ListenerTest : public DbTest {
  protected:
-  ListenerTest() { options_.listeners.push_back(told_); }
+  ListenerTest() { options_.listeners.push_back(recorder_); }
   // Compactions are by hand only, and in up to so many parts.
   void OpenForParts(int parts) {
     options_.disable_auto_compactions = true;
@@ -161,7 +161,7 @@ class ListenerTest : public DbTest {
   }
   Status Flush() { return db_->Flush(rocksdb::FlushOptions()); }
 
-  const std::shared_ptr<Recorder> told_ = std::make_shared<Recorder>();
+  const std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
 };
 
 TEST_F(ListenerTest, EveryFileThatBeginsEnds) {
@@ -173,31 +173,31 @@ TEST_F(ListenerTest, EveryFileThatBeginsEnds) {
   ASSERT_TRUE(Flush().ok());
   ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   CloseDb();
-  EXPECT_TRUE(told_->begun.empty());
-  ASSERT_EQ(told_->created.size(), 3u);
-  EXPECT_EQ(told_->created[0].reason, rocksdb::TableFileCreationReason::kFlush);
-  EXPECT_EQ(told_->created[0].table_properties.num_entries, 100u);
-  EXPECT_EQ(told_->created[2].reason, rocksdb::TableFileCreationReason::kCompaction);
-  EXPECT_EQ(told_->created[2].table_properties.num_entries, 150u);
-  for (const auto& info : told_->created) EXPECT_GT(info.file_size, 0u);
-  ASSERT_EQ(told_->flushes.size(), 2u);
-  EXPECT_EQ(told_->flushes[1].smallest_seqno, 101u);
-  EXPECT_EQ(told_->flushes[1].largest_seqno, 200u);
-  ASSERT_EQ(told_->compactions.size(), 1u);
-  const rocksdb::CompactionJobInfo& begin = told_->compactions_begun[0];
-  const rocksdb::CompactionJobInfo& end = told_->compactions[0];
+  EXPECT_TRUE(recorder_->begun.empty());
+  ASSERT_EQ(recorder_->created.size(), 3u);
+  EXPECT_EQ(recorder_->created[0].reason, rocksdb::TableFileCreationReason::kFlush);
+  EXPECT_EQ(recorder_->created[0].table_properties.num_entries, 100u);
+  EXPECT_EQ(recorder_->created[2].reason, rocksdb::TableFileCreationReason::kCompaction);
+  EXPECT_EQ(recorder_->created[2].table_properties.num_entries, 150u);
+  for (const auto& info : recorder_->created) EXPECT_GT(info.file_size, 0u);
+  ASSERT_EQ(recorder_->flushes.size(), 2u);
+  EXPECT_EQ(recorder_->flushes[1].smallest_seqno, 101u);
+  EXPECT_EQ(recorder_->flushes[1].largest_seqno, 200u);
+  ASSERT_EQ(recorder_->compactions.size(), 1u);
+  const rocksdb::CompactionJobInfo& begin = recorder_->compactions_begun[0];
+  const rocksdb::CompactionJobInfo& end = recorder_->compactions[0];
   EXPECT_EQ(begin.input_files, end.input_files);
   EXPECT_EQ(begin.input_files.size(), 2u);
   EXPECT_EQ(begin.input_file_infos.size(), 2u);
   EXPECT_TRUE(begin.output_files.empty());
-  EXPECT_EQ(end.output_files, std::vector<std::string>{told_->created[2].file_path});
+  EXPECT_EQ(end.output_files, std::vector<std::string>{recorder_->created[2].file_path});
   EXPECT_EQ(end.table_properties.size(), 3u);
   EXPECT_EQ(end.table_properties.at(end.output_files[0])->num_entries, 150u);
-  EXPECT_FALSE(told_->deleting_jobs.empty());
+  EXPECT_FALSE(recorder_->deleting_jobs.empty());
 }
 
 TEST_F(ListenerTest, AFlushWhoseErrorIsDismissedIsTriedAgainLater) {
-  told_->dismisses = true;
+  recorder_->dismisses = true;
   OpenDb();
   Fill(0, 10);
   fs_->FailAll(FaultOp::kSync, ".ph", Status::IOError("injected"));
@@ -206,8 +206,8 @@ TEST_F(ListenerTest, AFlushWhoseErrorIsDismissedIsTriedAgainLater) {
   const auto begun = std::chrono::steady_clock::now();
   ASSERT_TRUE(db_->Flush(flush).ok());
   const auto errors = [this] {
-    const std::lock_guard<std::mutex> lock(told_->mu);
-    return told_->errors.size();
+    const std::lock_guard<std::mutex> lock(recorder_->mu);
+    return recorder_->errors.size();
   };
   for (int i = 0; i < 10000 && errors() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -228,19 +228,19 @@ TEST_F(ListenerTest, FilesOfAFlushThatFailed) {
   EXPECT_TRUE(Flush().IsIOError());
   fs_->ClearFaults();
   {
-    const std::lock_guard<std::mutex> lock(told_->mu);
-    EXPECT_TRUE(told_->begun.empty());
-    ASSERT_EQ(told_->created.size(), 1u);
-    EXPECT_TRUE(told_->created[0].status.IsIOError());
-    EXPECT_EQ(told_->created[0].file_size, 0u);
-    ASSERT_EQ(told_->errors.size(), 1u);
-    EXPECT_EQ(told_->errors[0], rocksdb::BackgroundErrorReason::kFlushNoWAL);
-    EXPECT_TRUE(told_->flushes.empty());
+    const std::lock_guard<std::mutex> lock(recorder_->mu);
+    EXPECT_TRUE(recorder_->begun.empty());
+    ASSERT_EQ(recorder_->created.size(), 1u);
+    EXPECT_TRUE(recorder_->created[0].status.IsIOError());
+    EXPECT_EQ(recorder_->created[0].file_size, 0u);
+    ASSERT_EQ(recorder_->errors.size(), 1u);
+    EXPECT_EQ(recorder_->errors[0], rocksdb::BackgroundErrorReason::kFlushNoWAL);
+    EXPECT_TRUE(recorder_->flushes.empty());
   }
   ASSERT_TRUE(db_->Resume().ok());
-  const std::lock_guard<std::mutex> lock(told_->mu);
-  ASSERT_EQ(told_->recoveries.size(), 1u);
-  EXPECT_TRUE(told_->recoveries[0].ok());
+  const std::lock_guard<std::mutex> lock(recorder_->mu);
+  ASSERT_EQ(recorder_->recoveries.size(), 1u);
+  EXPECT_TRUE(recorder_->recoveries[0].ok());
 }
 
 TEST_F(ListenerTest, ValueFilesEndToo) {
@@ -253,12 +253,12 @@ TEST_F(ListenerTest, ValueFilesEndToo) {
   Fill(0, 100);
   EXPECT_TRUE(Flush().IsIOError());
   fs_->ClearFaults();
-  const std::lock_guard<std::mutex> lock(told_->mu);
-  EXPECT_TRUE(told_->begun.empty());
-  ASSERT_EQ(told_->value_statuses.size(), 2u);
-  EXPECT_TRUE(told_->value_statuses[0].ok());
-  EXPECT_TRUE(told_->value_statuses[1].IsIOError());
-  EXPECT_EQ(told_->flushes[0].blob_file_addition_infos.size(), 1u);
+  const std::lock_guard<std::mutex> lock(recorder_->mu);
+  EXPECT_TRUE(recorder_->begun.empty());
+  ASSERT_EQ(recorder_->value_statuses.size(), 2u);
+  EXPECT_TRUE(recorder_->value_statuses[0].ok());
+  EXPECT_TRUE(recorder_->value_statuses[1].IsIOError());
+  EXPECT_EQ(recorder_->flushes[0].blob_file_addition_infos.size(), 1u);
 }
 
 // Every value of a file becomes garbage once, be it moved away or dropped, and all have when the file goes. Until
@@ -304,13 +304,13 @@ TEST_F(ListenerTest, GarbageOfValueFiles) {
   std::map<uint64_t, File> files;
   uint64_t moved = 0, read = 0;
   {
-    const std::lock_guard<std::mutex> lock(told_->mu);
-    for (const auto& flush : told_->flushes) {
+    const std::lock_guard<std::mutex> lock(recorder_->mu);
+    for (const auto& flush : recorder_->flushes) {
       for (const auto& info : flush.blob_file_addition_infos) {
         files[info.blob_file_number] = {info.total_blob_count, 0, info.blob_file_path};
       }
     }
-    for (const auto& job : told_->compactions) {
+    for (const auto& job : recorder_->compactions) {
       for (const auto& info : job.blob_file_addition_infos) {
         files[info.blob_file_number] = {info.total_blob_count, 0, info.blob_file_path};
         moved += info.total_blob_count;
@@ -367,9 +367,9 @@ TEST_F(ListenerTest, ValuesThatCompactionsRead) {
   rocksdb::CompactRangeOptions options;
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   ASSERT_TRUE(db_->CompactRange(options, nullptr, nullptr).ok());
-  const std::lock_guard<std::mutex> lock(told_->mu);
+  const std::lock_guard<std::mutex> lock(recorder_->mu);
   uint64_t values = 0, bytes = 0;
-  for (const auto& job : told_->compactions) {
+  for (const auto& job : recorder_->compactions) {
     values += job.stats.num_blobs_read;
     bytes += job.stats.total_blob_bytes_read;
     EXPECT_TRUE(job.blob_file_garbage_infos.empty());  // the values stay where they are
@@ -383,35 +383,35 @@ TEST_F(ListenerTest, PartsOfACompaction) {
   for (int round = 0; round < 2; ++round) {
     Fill(0, 2000);
     ASSERT_TRUE(Flush().ok());
-    told_->parts.clear();
-    told_->compactions.clear();
+    recorder_->parts.clear();
+    recorder_->compactions.clear();
     // The first makes the tables between which the second is cut.
     ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   }
-  const std::lock_guard<std::mutex> lock(told_->mu);
-  EXPECT_TRUE(told_->open_parts.empty());
-  ASSERT_EQ(told_->compactions.size(), 1u);
-  EXPECT_GT(told_->parts.size(), 1u);
+  const std::lock_guard<std::mutex> lock(recorder_->mu);
+  EXPECT_TRUE(recorder_->open_parts.empty());
+  ASSERT_EQ(recorder_->compactions.size(), 1u);
+  EXPECT_GT(recorder_->parts.size(), 1u);
   uint64_t out = 0, bytes = 0;
   std::set<int> ids;
-  for (const auto& part : told_->parts) {
+  for (const auto& part : recorder_->parts) {
     EXPECT_EQ(part.stats.num_output_files, 1u);  // all write into one
     bytes += part.stats.total_output_bytes;
     EXPECT_TRUE(part.status.ok());
-    EXPECT_EQ(part.job_id, told_->compactions[0].job_id);
+    EXPECT_EQ(part.job_id, recorder_->compactions[0].job_id);
     EXPECT_EQ(part.base_input_level, 0);
     EXPECT_EQ(part.output_level, 1);
     EXPECT_EQ(part.compaction_reason, rocksdb::CompactionReason::kManualCompaction);
     out += part.stats.num_output_records;
     ids.insert(part.subcompaction_job_id);
   }
-  EXPECT_EQ(out, told_->compactions[0].stats.num_output_records);
-  EXPECT_EQ(told_->compactions[0].stats.num_output_files, 1u);
+  EXPECT_EQ(out, recorder_->compactions[0].stats.num_output_records);
+  EXPECT_EQ(recorder_->compactions[0].stats.num_output_files, 1u);
   // The file's header and its job record are of no part.
-  EXPECT_GT(told_->compactions[0].stats.total_output_bytes, bytes + 36);
-  EXPECT_EQ(told_->created.back().file_size, told_->compactions[0].stats.total_output_bytes);
+  EXPECT_GT(recorder_->compactions[0].stats.total_output_bytes, bytes + 36);
+  EXPECT_EQ(recorder_->created.back().file_size, recorder_->compactions[0].stats.total_output_bytes);
   EXPECT_EQ(*ids.begin(), 0);
-  EXPECT_EQ(*ids.rbegin() + 1, static_cast<int>(told_->parts.size()));
+  EXPECT_EQ(*ids.rbegin() + 1, static_cast<int>(recorder_->parts.size()));
 }
 
 TEST_F(ListenerTest, PartsOfACompactionThatFailed) {
@@ -423,14 +423,14 @@ TEST_F(ListenerTest, PartsOfACompactionThatFailed) {
   fs_->FailAll(FaultOp::kSync, ".ph", Status::IOError("injected"));
   EXPECT_FALSE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
   fs_->ClearFaults();
-  const std::lock_guard<std::mutex> lock(told_->mu);
-  EXPECT_TRUE(told_->open_parts.empty());
-  EXPECT_TRUE(told_->begun.empty());
-  EXPECT_FALSE(told_->parts.empty());
-  for (const auto& part : told_->parts) EXPECT_TRUE(part.status.IsIOError());
-  ASSERT_EQ(told_->compactions.size(), 1u);
-  EXPECT_TRUE(told_->compactions[0].status.IsIOError());
-  EXPECT_EQ(told_->errors.back(), rocksdb::BackgroundErrorReason::kCompaction);
+  const std::lock_guard<std::mutex> lock(recorder_->mu);
+  EXPECT_TRUE(recorder_->open_parts.empty());
+  EXPECT_TRUE(recorder_->begun.empty());
+  EXPECT_FALSE(recorder_->parts.empty());
+  for (const auto& part : recorder_->parts) EXPECT_TRUE(part.status.IsIOError());
+  ASSERT_EQ(recorder_->compactions.size(), 1u);
+  EXPECT_TRUE(recorder_->compactions[0].status.IsIOError());
+  EXPECT_EQ(recorder_->errors.back(), rocksdb::BackgroundErrorReason::kCompaction);
 }
 
 TEST_F(ListenerTest, TablesOfRecovery) {
@@ -438,13 +438,13 @@ TEST_F(ListenerTest, TablesOfRecovery) {
   OpenDb();
   Fill(0, 10);
   CloseDb();
-  told_->reasons.clear();
+  recorder_->reasons.clear();
   OpenDb();
-  EXPECT_EQ(told_->reasons.size(), 1u);
-  for (const auto reason : told_->reasons) {
+  EXPECT_EQ(recorder_->reasons.size(), 1u);
+  for (const auto reason : recorder_->reasons) {
     EXPECT_EQ(reason, rocksdb::TableFileCreationReason::kRecovery);
   }
-  EXPECT_TRUE(told_->begun.empty());
+  EXPECT_TRUE(recorder_->begun.empty());
 }
 
 TEST_F(ListenerTest, NoFileOperationsUnlessAsked) {
@@ -453,74 +453,74 @@ TEST_F(ListenerTest, NoFileOperationsUnlessAsked) {
   ASSERT_TRUE(Flush().ok());
   fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
   EXPECT_FALSE(Put("a", "1", true).ok());
-  EXPECT_TRUE(told_->operations.empty());
-  EXPECT_TRUE(told_->io_errors.empty());
+  EXPECT_TRUE(recorder_->operations.empty());
+  EXPECT_TRUE(recorder_->io_errors.empty());
 }
 
 TEST_F(ListenerTest, FileOperations) {
-  told_->io = true;
+  recorder_->io = true;
   options_.disable_auto_compactions = true;
   options_.write_buffer_size = 8 << 20;
   rocksdb::BlockBasedTableOptions table;
   table.no_block_cache = true;
   options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   OpenDb();
-  EXPECT_GT(told_->Told(FileOperationType::kSync, "MANIFEST").first, 0);
-  EXPECT_EQ(told_->Told(FileOperationType::kWrite, "OPTIONS").first, 0);
-  EXPECT_EQ(told_->Told(FileOperationType::kWrite, "CURRENT").first, 0);
-  told_->Forget();
+  EXPECT_GT(recorder_->Operations(FileOperationType::kSync, "MANIFEST").first, 0);
+  EXPECT_EQ(recorder_->Operations(FileOperationType::kWrite, "OPTIONS").first, 0);
+  EXPECT_EQ(recorder_->Operations(FileOperationType::kWrite, "CURRENT").first, 0);
+  recorder_->Forget();
   ASSERT_TRUE(Put(Key(1), std::string(1000, 'v'), true).ok());
-  const auto log = told_->Told(FileOperationType::kWrite, ".log");
+  const auto log = recorder_->Operations(FileOperationType::kWrite, ".log");
   EXPECT_EQ(log.first, 1);
   EXPECT_GT(log.second, 1000u);
-  EXPECT_EQ(told_->Told(FileOperationType::kSync, ".log").first, 1);
-  EXPECT_EQ(told_->Told(FileOperationType::kWrite, ".ph").first, 0);
+  EXPECT_EQ(recorder_->Operations(FileOperationType::kSync, ".log").first, 1);
+  EXPECT_EQ(recorder_->Operations(FileOperationType::kWrite, ".ph").first, 0);
   Fill(2, 500);
-  told_->Forget();
+  recorder_->Forget();
   ASSERT_TRUE(Flush().ok());
-  EXPECT_GT(told_->Told(FileOperationType::kWrite, ".ph").second, 50000u);
-  EXPECT_GT(told_->Told(FileOperationType::kSync, ".ph").first, 0);
-  EXPECT_GT(told_->Told(FileOperationType::kClose, ".ph").first, 0);
-  EXPECT_GT(told_->Told(FileOperationType::kSync, "MANIFEST").first, 0);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kWrite, ".ph").second, 50000u);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kSync, ".ph").first, 0);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kClose, ".ph").first, 0);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kSync, "MANIFEST").first, 0);
   // Reads of every sort: one, several at once, and ahead of a scan.
-  told_->Forget();
+  recorder_->Forget();
   EXPECT_EQ(Get(Key(7)), std::string(100, 'v'));
-  EXPECT_GT(told_->Told(FileOperationType::kRead, ".ph").second, 0u);
-  told_->Forget();
+  EXPECT_GT(recorder_->Operations(FileOperationType::kRead, ".ph").second, 0u);
+  recorder_->Forget();
   std::vector<std::string> keys, values;
   for (int i = 2; i < 500; i += 3) keys.push_back(Key(i));
   const std::vector<Slice> slices(keys.begin(), keys.end());
   for (const Status& s : db_->MultiGet(rocksdb::ReadOptions(), slices, &values)) EXPECT_TRUE(s.ok());
-  EXPECT_GT(told_->Told(FileOperationType::kRead, ".ph").second, 16000u);
-  told_->Forget();
+  EXPECT_GT(recorder_->Operations(FileOperationType::kRead, ".ph").second, 16000u);
+  recorder_->Forget();
   EXPECT_FALSE(Scan().empty());
-  EXPECT_GT(told_->Told(FileOperationType::kRead, ".ph").second, 50000u);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kRead, ".ph").second, 50000u);
   OpenDb();
-  EXPECT_GT(told_->Told(FileOperationType::kRead, "MANIFEST").first, 0);
+  EXPECT_GT(recorder_->Operations(FileOperationType::kRead, "MANIFEST").first, 0);
 }
 
 TEST_F(ListenerTest, FailedFileOperations) {
-  told_->io = true;
+  recorder_->io = true;
   OpenDb();
   Fill(0, 10);
   ASSERT_TRUE(Flush().ok());
   fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
   EXPECT_TRUE(Put("a", "1", true).IsIOError());
   {
-    const std::lock_guard<std::mutex> lock(told_->mu);
-    ASSERT_EQ(told_->io_errors.size(), 1u);
-    EXPECT_EQ(told_->io_errors[0].first, FileOperationType::kSync);
-    EXPECT_TRUE(IsOf(told_->io_errors[0].second, ".log"));
-    told_->io_errors.clear();
+    const std::lock_guard<std::mutex> lock(recorder_->mu);
+    ASSERT_EQ(recorder_->io_errors.size(), 1u);
+    EXPECT_EQ(recorder_->io_errors[0].first, FileOperationType::kSync);
+    EXPECT_TRUE(IsOf(recorder_->io_errors[0].second, ".log"));
+    recorder_->io_errors.clear();
   }
   ASSERT_TRUE(db_->Resume().ok());
   OpenDb();
-  told_->io_errors.clear();
+  recorder_->io_errors.clear();
   fs_->FailAll(FaultOp::kRead, ".ph", Status::IOError("injected"));
   EXPECT_NE(Get(Key(5)), std::string(100, 'v'));
   fs_->ClearFaults();
-  ASSERT_FALSE(told_->io_errors.empty());
-  EXPECT_EQ(told_->io_errors[0].first, FileOperationType::kRead);
+  ASSERT_FALSE(recorder_->io_errors.empty());
+  EXPECT_EQ(recorder_->io_errors[0].first, FileOperationType::kRead);
 }
 
 TEST_F(ListenerTest, GivingUpToResume) {
@@ -532,16 +532,16 @@ TEST_F(ListenerTest, GivingUpToResume) {
   EXPECT_TRUE(Flush().IsNoSpace());
   for (int i = 0; i < 10000; ++i) {
     {
-      const std::lock_guard<std::mutex> lock(told_->mu);
-      if (!told_->recoveries.empty()) break;
+      const std::lock_guard<std::mutex> lock(recorder_->mu);
+      if (!recorder_->recoveries.empty()) break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   fs_->ClearFaults();
-  ASSERT_FALSE(told_->recoveries.empty());
-  EXPECT_TRUE(told_->recoveries[0].IsAborted());
+  ASSERT_FALSE(recorder_->recoveries.empty());
+  EXPECT_TRUE(recorder_->recoveries[0].IsAborted());
   EXPECT_TRUE(db_->Resume().ok());
-  EXPECT_TRUE(told_->recoveries.back().ok());
+  EXPECT_TRUE(recorder_->recoveries.back().ok());
 }
 
 // Calls back into the database from everywhere.
