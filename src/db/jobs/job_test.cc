@@ -17,6 +17,7 @@ namespace {
 class JobTest : public ::testing::Test, protected JobHost {
  protected:
   JobTest() {
+    db_.context.new_number = [this] { return commits_.NewNumber(); };
     commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
     commits_.stamp = [](std::vector<VersionEdit>*) {};
     MutexLock lock(&db_.mu);
