@@ -146,7 +146,7 @@ void DBImpl::FamilyChanged(const std::shared_ptr<ColumnFamily>& family) {
     std::erase(background_.flush_queue, family);
     std::erase(background_.compaction_queue, family);
   }
-  LimitsChanged(family.get());
+  memtables_.LimitsChanged(family.get());
   stalls_.Update();
   MaybeSchedule();
 }
@@ -179,13 +179,11 @@ Status DBImpl::Shutdown() {
   reports_.stats_dump()->Stop();
   idle_looks_.Stop();
   space_.Stop();
-  std::unique_ptr<ExclusiveWrite> abandoned;  // LockWAL without UnlockWAL
   {
     MutexLock lock(&mu_);
-    abandoned = std::move(wal_lock_);
     if (std::exchange(background_.paused, 0) > 0) MaybeSchedule();  // nobody is left to continue it
   }
-  abandoned.reset();
+  write_path_.AbandonLogLock();
   auto_resume_.Stop();
   FlushUnloggedData();
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The database: rocksdb::DB over column families, write-ahead logs, one
-// manifest and background work. Each method's body lives in the file of its
-// job (write.cc, get.cc, flush.cc, ...); state lives in classes of its own.
+// manifest and background work. It forwards to parts that own their state: WritePath,
+// Reader, FamilyManager and others.
 //
 // Thread safety: all public methods, except that Close and the destructor run
 // alone. mu_ guards what is marked so.
@@ -50,9 +50,7 @@
 #include "db/report/reports.h"
 #include "db/space/idle_looks.h"
 #include "db/space/space_reclaimer.h"
-#include "db/write/memtable_switcher.h"
-#include "db/write/write_front.h"
-#include "db/write/write_stalls.h"
+#include "db/write/write_path.h"
 #include "family/column_family.h"
 #include "manifest/ownership.h"
 #include "rocksdb/db.h"
@@ -71,7 +69,6 @@ using rocksdb::WriteOptions;
 class DBImpl : public rocksdb::DB,
                private BackgroundWork,
                private BackgroundErrors,
-               private MemTableSwitcher,
                private CopyJobs,
                private FamilyObserver,
                private JobHost {
@@ -101,44 +98,69 @@ class DBImpl : public rocksdb::DB,
   }
   ColumnFamilyHandle* DefaultColumnFamily() const override { return family_manager_.default_handle(); }
 
-  // Writes (write.cc).
+  // Writes (WritePath).
   using DB::Put;
   Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-             const Slice& value) override;
+             const Slice& value) override {
+    return write_path_.Put(options, family, key, value);
+  }
   Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-             const Slice& ts, const Slice& value) override;
+             const Slice& ts, const Slice& value) override {
+    return write_path_.Put(options, family, key, ts, value);
+  }
   using DB::Delete;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* family,
-                const Slice& key) override;
+                const Slice& key) override {
+    return write_path_.Delete(options, family, key);
+  }
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                const Slice& ts) override;
+                const Slice& ts) override {
+    return write_path_.Delete(options, family, key, ts);
+  }
   using DB::SingleDelete;
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
-                      const Slice& key) override;
+                      const Slice& key) override {
+    return write_path_.SingleDelete(options, family, key);
+  }
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                      const Slice& ts) override;
+                      const Slice& ts) override {
+    return write_path_.SingleDelete(options, family, key, ts);
+  }
   using DB::DeleteRange;
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
-                     const Slice& end) override;
+                     const Slice& end) override {
+    return write_path_.DeleteRange(options, family, begin, end);
+  }
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
-                     const Slice& end, const Slice& ts) override;
+                     const Slice& end, const Slice& ts) override {
+    return write_path_.DeleteRange(options, family, begin, end, ts);
+  }
   Status PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   const rocksdb::WideColumns& columns) override;
+                   const rocksdb::WideColumns& columns) override {
+    return write_path_.PutEntity(options, family, key, columns);
+  }
   using DB::Merge;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-               const Slice& value) override;
-  Status Write(const WriteOptions& options, WriteBatch* batch) override;
-  Status FlushWAL(bool sync) override;
-  Status SyncWAL() override;
-  Status LockWAL() override;
-  Status UnlockWAL() override;
-  rocksdb::SequenceNumber GetLatestSequenceNumber() const override;
+               const Slice& value) override {
+    return write_path_.Merge(options, family, key, value);
+  }
+  Status Write(const WriteOptions& options, WriteBatch* batch) override { return write_path_.Write(options, batch); }
+  Status FlushWAL(bool sync) override { return write_path_.FlushLog(sync); }
+  Status SyncWAL() override { return write_path_.FlushLog(/*sync=*/true); }
+  Status LockWAL() override { return write_path_.LockLog(); }
+  Status UnlockWAL() override { return write_path_.UnlockLog(); }
+  rocksdb::SequenceNumber GetLatestSequenceNumber() const override {
+    return front_.last_sequence.load(std::memory_order_acquire);
+  }
 
-  // For transactions (transaction_support.cc). Batches may hold marks of two-phase commit.
-  Status WriteForTransaction(const WriteOptions& options, WriteBatch* batch,
-                             const TransactionWrite& write);
+  // For transactions. Batches may hold marks of two-phase commit.
+  Status WriteForTransaction(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& write) {
+    return process_.Inherited() ? InheritedStatus() : write_path_.Write(options, batch, write, /*marks=*/true);
+  }
   // Logs a section, which is open then.
-  Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section);
+  Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section) {
+    return process_.Inherited() ? InheritedStatus() : write_path_.LogSection(options, section);
+  }
   std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const {
     return process_.Inherited() ? nullptr : families_.ById(id);
   }
@@ -411,32 +433,7 @@ class DBImpl : public rocksdb::DB,
   friend class Secondary;
   friend class AutoResume;
 
-
-  // --- write.cc
-  Status WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
-                        const TransactionWrite& transaction, bool marks);
-  Status WriteImpl(const WriteOptions& options, WriteBatch* batch,
-                   const TransactionWrite& transaction);
-  Status CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks);
-  Status WriteAsLeader(WriteThread::Writer* leader);
-  Status LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync);
-  void InsertGroup(const std::vector<WriteThread::Writer*>& group, std::atomic<int>* running);
-  Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
   Status CheckWritable(const char* method) const { return config_.CheckWritable(method); }
-  void KeepPreparedLogs(const std::vector<WriteThread::Writer*>& group);
-
-  // --- memtable_switch.cc: at the front of the write queue
-  Status PrepareWrite(const WriteThread::Writer& leader);
-  Status CheckSequencesAreLeft() const override;
-  Status MakeRoom(ReadStateGarbage* garbage) REQUIRES(mu_);
-  Status FreeBudget() REQUIRES(mu_);
-  Status AwaitStall(const WriteThread::Writer& leader);
-  Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
-                         ReadStateGarbage* garbage) override REQUIRES(mu_);
-  void LimitsChanged(const ColumnFamily* family) override REQUIRES(mu_);
-  // Releases the mutex meanwhile.
-  void TellSealed(const Families& families) REQUIRES(mu_);
-  uint64_t WalLimit() const REQUIRES(mu_);
 
   // --- flush.cc
   Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
@@ -531,7 +528,6 @@ class DBImpl : public rocksdb::DB,
   // By itself it does not wait, at the front, for work that the user has paused: Busy.
   Status TryResume(bool asked, Status* old);
   std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
-  Status SaveOpenSections() override;
 
   // --- background.cc
   bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
@@ -596,9 +592,7 @@ class DBImpl : public rocksdb::DB,
   std::unique_ptr<Scheduler> scheduler_;  // ends its jobs in Shutdown
   SpaceReclaimer space_;
   WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
-
-  std::atomic<bool> memtable_full_{false};  // some family's; the next leader switches it
-  std::atomic<uint64_t> wal_limit_{UINT64_MAX};
+  MemTableSwitch memtables_{config_, front_, &mu_, families_, stalls_, listeners_, *this, errors_};
   std::atomic<bool> shutting_down_{false};
   std::atomic<int> manual_disabled_{0};
   std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
@@ -637,13 +631,15 @@ class DBImpl : public rocksdb::DB,
   Background background_ GUARDED_BY(mu_);
   bool opened_ GUARDED_BY(mu_) = false;  // recovery is over: work may be scheduled
   bool closed_ GUARDED_BY(mu_) = false;
-  int wal_locks_ GUARDED_BY(mu_) = 0;
-  std::unique_ptr<ExclusiveWrite> wal_lock_ GUARDED_BY(mu_);
   std::atomic<int> next_job_id_{1};
   const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &commits_,
                                         &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_, this};
 
   Tracing tracing_;
+  WriteAdmission write_admission_{config_, front_, &mu_, families_, memtables_, stalls_, space_, *this, errors_,
+                                  *this, shutting_down_};
+  WritePath write_path_{config_, front_, &mu_, families_, memtables_, write_admission_, stalls_, errors_,
+                        *this, tracing_, shutting_down_};
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  front_.last_sequence, front_.unlogged_data, &snapshots_, &tracing_, &mu_};
   FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};

@@ -51,7 +51,7 @@ Status DBImpl::FlushFamilies(const Families& families, const rocksdb::FlushOptio
       MutexLock lock(&mu_);
       bool any = false;
       for (const auto& family : families) any = any || !family->mem->empty();
-      if (any) s = SwitchMemTables(families, reason, &garbage);
+      if (any) s = memtables_.SwitchMemTables(families, reason, &garbage);
       for (const auto& family : families) {
         if (family->dropped || family->flushed_count >= family->sealed_count) continue;
         targets.emplace_back(family, family->sealed_count);

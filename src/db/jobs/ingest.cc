@@ -350,7 +350,7 @@ Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFile
   {
     ExclusiveWrite front(&front_.queue);
     if (errors_.writes_refused()) return errors_.error();
-    s = CheckSequencesAreLeft();
+    s = memtables_.CheckSequencesAreLeft();
     if (s.ok()) s = FlushForIngestion(ingestions);
     const bool snapshots = snapshots_.count() > 0;
     if (s.ok()) s = AssignSequences(&ingestions, snapshots);
@@ -411,7 +411,7 @@ Status DBImpl::FlushForIngestion(const std::vector<Ingestion>& ingestions) {
   {
     ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
-    Status s = SwitchMemTables(families, rocksdb::FlushReason::kExternalFileIngestion, &garbage);
+    Status s = memtables_.SwitchMemTables(families, rocksdb::FlushReason::kExternalFileIngestion, &garbage);
     if (!s.ok()) return s;
     for (const auto& family : families) {
       targets.emplace_back(family, family->sealed_count);

@@ -9,7 +9,7 @@
 // written into the new one, behind the flushes, as it must not outlive what was
 // written before it. Whose commit or rollback was what failed may be open or
 // ended in the old log, and only recovery can tell: such an error is fatal
-// (DBImpl::LogGroup).
+// (WritePath::LogGroup).
 #include "db/db_impl.h"
 
 namespace compassdb {
@@ -49,12 +49,6 @@ bool DBImpl::ResumeFromSoft() {
   return true;
 }
 
-Status DBImpl::SaveOpenSections() {
-  Status s = front_.SaveOpenSections(config_.info_log.get());
-  if (!s.ok()) errors_.SetWalFailed();
-  return s;
-}
-
 // A flush that still runs would take one family's part of such a batch. None begins: the error stops them, and is cleared
 // at the front alone. They are not waited for there, where their listeners may want to be, too.
 std::unique_ptr<ExclusiveWrite> DBImpl::FrontWithoutFlushes() {
@@ -82,7 +76,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
       MutexLock lock(&mu_);
       if (commits_.in_doubt()) s = commits_.Rotate();
       const Families all = families_.All();
-      if (s.ok()) s = SwitchMemTables(all, rocksdb::FlushReason::kErrorRecovery, &garbage);
+      if (s.ok()) s = memtables_.SwitchMemTables(all, rocksdb::FlushReason::kErrorRecovery, &garbage);
       if (s.ok()) {
         for (const auto& family : all) {
           targets.emplace_back(family, family->sealed_count);
@@ -95,7 +89,7 @@ Status DBImpl::TryResume(bool asked, Status* old) {
     }
     stalls_.NotifyListeners();
     if (s.ok()) s = WaitForFlush(targets, /*for_listeners=*/false, /*while_paused=*/asked);
-    if (s.ok()) s = SaveOpenSections();
+    if (s.ok()) s = memtables_.SaveOpenSections();
     if (s.ok()) {
       // Also families without data say that they need nothing of the old log.
       ReadStateGarbage garbage(&space_);

@@ -378,7 +378,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
       MutexLock guard(&db_->mu_);
       for (const auto& family : db_->families_.All()) family->LimitMemTable();
       db_->opened_ = true;
-      db_->wal_limit_ = db_->WalLimit();
+      db_->memtables_.LimitsChanged(nullptr);
       db_->stalls_.Update();
       db_->MaybeSchedule();
     }

@@ -1,51 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leader of a group does before it writes: switches full memtables
-// (and with them the write-ahead log), and waits out write stalls. All of it
-// runs at the front of the write queue.
-#include <algorithm>
+#include "db/write/memtable_switch.h"
 
-#include "db/db_impl.h"
-#include "db/report/statistics_util.h"
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "format/number_limits.h"
-#include "rocksdb/perf_context.h"
-#include "rocksdb/perf_level.h"
 
 namespace compassdb {
-Status DBImpl::CheckSequencesAreLeft() const {
-  const SequenceNumber last = front_.last_sequence.load(std::memory_order_relaxed);
-  if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
-  return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
+
+bool MemTableSwitch::Due() const {
+  return memtable_full_.load(std::memory_order_acquire) || BuffersAreFull() || LogsAreFull();
 }
 
-Status DBImpl::PrepareWrite(const WriteThread::Writer& leader) {
-  if (errors_.writes_refused()) {
-    WriteRefused();
-    return errors_.error();
-  }
-  if (Status s = CheckSequencesAreLeft(); !s.ok()) return s;
-  const bool buffers_full =
-      config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush();
-  if (memtable_full_.load(std::memory_order_acquire) || buffers_full ||
-      front_.logs.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
-    Status s;
-    {
-      ReadStateGarbage garbage(&space_);
-      MutexLock lock(&mu_);
-      s = MakeRoom(&garbage);
-    }
-    stalls_.NotifyListeners();
-    if (!s.ok()) {
-      SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
-      return s;
-    }
-  }
-  const bool over_budget =
-      config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
-  if (stalls_.stalled() || over_budget) return AwaitStall(leader);
-  return Status::OK();
-}
-
-Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
+Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
+  mu_->AssertHeld();
   const Families all = families_.All();
   Families full;
   // A sealed memtable that waits for another one waits no longer if its log or its memory is wanted.
@@ -63,8 +32,8 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
       if (family->mem->ShouldFlush()) full.push_back(family);
     }
   }
-  if (full.empty() && front_.logs.TotalBytes() > wal_limit_.load(std::memory_order_relaxed)) {
-    // Whoever holds the oldest log lets go of it.
+  if (full.empty() && LogsAreFull()) {
+    // What holds the oldest log lets go of it.
     uint64_t oldest = UINT64_MAX;
     for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
     if (oldest < front_.logs.current_number()) {
@@ -75,7 +44,7 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
     }
     reason = rocksdb::FlushReason::kWalFull;
   }
-  if (full.empty() && config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush()) {
+  if (full.empty() && BuffersAreFull()) {
     flush_waiting(UINT64_MAX);
     // The family whose memtable holds the oldest data.
     std::shared_ptr<ColumnFamily> picked;
@@ -90,22 +59,18 @@ Status DBImpl::MakeRoom(ReadStateGarbage* garbage) {
     reason = rocksdb::FlushReason::kWriteBufferManager;
   }
   if (full.empty()) {
-    MaybeSchedule();
+    work_.MaybeSchedule();
     return Status::OK();
   }
   return SwitchMemTables(config_.options.atomic_flush ? all : full, reason, garbage);
 }
 
-Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
-                               ReadStateGarbage* garbage) {
-  if (!front_.logs.CurrentIsEmpty()) {
-    mu_.Unlock();
-    Status s = front_.logs.Start(reason == rocksdb::FlushReason::kErrorRecovery);
-    mu_.Lock();
-    if (!s.ok()) return s;
-  }
+Status MemTableSwitch::SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
+                                       ReadStateGarbage* garbage) {
+  mu_->AssertHeld();
+  if (Status s = StartLog(/*give_up_failed=*/reason == rocksdb::FlushReason::kErrorRecovery); !s.ok()) return s;
   const uint64_t number = front_.logs.current_number();
-  if (!listeners_.empty()) TellSealed(families);
+  if (!listeners_.empty()) NotifySealed(families);
   for (const auto& family : families) {
     if (family->mem->empty() || family->dropped) continue;
     if (reason == rocksdb::FlushReason::kWriteBufferFull) {
@@ -121,12 +86,20 @@ Status DBImpl::SwitchMemTables(const Families& families, rocksdb::FlushReason re
     if (family->mem->empty()) family->mem_log_number = std::max(family->mem_log_number, number);
   }
   stalls_.Update();
-  MaybeSchedule();
+  work_.MaybeSchedule();
   return Status::OK();
 }
 
+Status MemTableSwitch::StartLog(bool give_up_failed) {
+  if (front_.logs.CurrentIsEmpty()) return Status::OK();
+  mu_->Unlock();
+  Status s = front_.logs.Start(give_up_failed);
+  mu_->Lock();
+  return s;
+}
+
 // Before, so that no flush of theirs begins first. At the front nobody changes them meanwhile.
-void DBImpl::TellSealed(const Families& families) {
+void MemTableSwitch::NotifySealed(const Families& families) {
   std::vector<rocksdb::MemTableInfo> sealed;
   for (const auto& family : families) {
     if (family->mem->empty() || family->dropped) continue;
@@ -137,96 +110,18 @@ void DBImpl::TellSealed(const Families& families) {
     info.num_entries = family->mem->num_entries();
     info.num_deletes = family->mem->num_deletes();
   }
-  mu_.Unlock();
+  mu_->Unlock();
   for (const rocksdb::MemTableInfo& info : sealed) listeners_.MemTableSealed(info);
-  mu_.Lock();
+  mu_->Lock();
 }
 
-// The leader waits for memory, so nobody else would switch what holds it.
-Status DBImpl::FreeBudget() {
-  Status s;
-  if (config_.write_buffers->ShouldFlush()) {
-    ReadStateGarbage garbage(&space_);
-    s = MakeRoom(&garbage);
-    mu_.Unlock();
-    garbage.Release();
-    mu_.Lock();
-  }
-  for (const auto& family : families_.All()) {
-    if (!family->immutables.empty() && !family->flush_running) family->flush_requested = true;
-  }
-  MaybeSchedule();
-  return s;
+void MemTableSwitch::LimitsChanged(const ColumnFamily* family) {
+  mu_->AssertHeld();
+  if (family != nullptr && !family->dropped && family->mem->ShouldFlush()) MemTableIsFull();
+  log_limit_ = LogLimit();
 }
 
-Status DBImpl::AwaitStall(const WriteThread::Writer& leader) {
-  const auto is_over_budget = [this] {
-    return config_.write_buffers != nullptr && config_.write_buffers->ShouldStall();
-  };
-  if (leader.no_slowdown) {
-    // It goes on if it need not wait.
-    MutexLock lock(&mu_);
-    const StallState state = is_over_budget() ? StallState::kStopped : stalls_.state();
-    const bool passes =
-        state == StallState::kNormal || (state == StallState::kDelayed && stalls_.Passes(leader.bytes));
-    return passes ? Status::OK() : Status::Incomplete("Write stall");
-  }
-  const uint64_t start = config_.clock->NowNanos();
-  front_.queue.BeginStall();
-  Status s;
-  {
-    MutexLock lock(&mu_);
-    while (true) {
-      if (errors_.writes_refused()) {
-        s = errors_.error();
-        break;
-      }
-      if (shutting_down_) {
-        s = Status::ShutdownInProgress("stalled write");
-        break;
-      }
-      const bool over_budget = is_over_budget();
-      if (over_budget) {
-        if (s = FreeBudget(); !s.ok()) break;
-      }
-      if (stalls_.state() == StallState::kStopped || over_budget) {
-        AwaitBackground(std::chrono::milliseconds(over_budget ? 1 : 100));
-        continue;
-      }
-      if (stalls_.state() == StallState::kDelayed) {
-        uint64_t pause = stalls_.PauseMicros(leader.bytes);
-        while (pause > 0 && stalls_.state() == StallState::kDelayed && !shutting_down_) {
-          const uint64_t slice = std::min<uint64_t>(pause, 1000);
-          mu_.Unlock();
-          config_.clock->SleepMicros(slice);
-          mu_.Lock();
-          pause -= slice;
-        }
-        if (stalls_.state() == StallState::kStopped) continue;
-      }
-      break;
-    }
-  }
-  front_.queue.EndStall();
-  stalls_.NotifyListeners();
-  const uint64_t nanos = config_.clock->NowNanos() - start;
-  const uint64_t micros = nanos / 1000;
-  if (rocksdb::GetPerfLevel() >= rocksdb::kEnableTimeExceptForMutex) {
-    rocksdb::get_perf_context()->write_delay_time += nanos;
-  }
-  rocksdb::Statistics* const statistics = config_.options.statistics.get();
-  front_.written.stall_micros.fetch_add(micros, std::memory_order_relaxed);
-  Tick(statistics, rocksdb::STALL_MICROS, micros);
-  Record(statistics, rocksdb::WRITE_STALL, micros);
-  return s;
-}
-
-void DBImpl::LimitsChanged(const ColumnFamily* family) {
-  if (family != nullptr && !family->dropped && family->mem->ShouldFlush()) memtable_full_ = true;
-  wal_limit_ = WalLimit();
-}
-
-uint64_t DBImpl::WalLimit() const {
+uint64_t MemTableSwitch::LogLimit() const {
   if (config_.options.max_total_wal_size > 0) return config_.options.max_total_wal_size;
   // With one family every switch frees all older logs.
   if (families_.size() <= 1) return UINT64_MAX;
@@ -236,6 +131,22 @@ uint64_t DBImpl::WalLimit() const {
                static_cast<uint64_t>(family->settings.max_write_buffer_number.load());
   }
   return 4 * buffers;
+}
+
+Status MemTableSwitch::CheckSequencesAreLeft() const {
+  const SequenceNumber last = front_.last_sequence.load(std::memory_order_relaxed);
+  if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
+  return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
+}
+
+// The logs that were given up are still needed if a crash comes before the next commit to the manifest.
+Status MemTableSwitch::SaveOpenSections() {
+  if (front_.open_sections.OldestLog() > front_.logs.given_up()) return Status::OK();
+  Status s = front_.open_sections.WriteTo(&front_.logs, front_.last_sequence + 1);
+  if (s.ok()) s = front_.logs.SyncUntold();
+  if (s.ok()) front_.open_sections.AreIn(front_.logs.current_number(), config_.info_log.get());
+  if (!s.ok()) errors_.SetWalFailed();
+  return s;
 }
 
 }  // namespace compassdb

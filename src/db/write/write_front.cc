@@ -28,12 +28,4 @@ WriteFront::WriteFront(const DbConfig& config, const std::function<uint64_t()>& 
     : queue(WaitsOf(config.options)),
       logs(config.fs, config.wal_dir, LogsOf(config), new_number, config.options.statistics.get()) {}
 
-Status WriteFront::SaveOpenSections(rocksdb::Logger* info_log) {
-  if (open_sections.OldestLog() > logs.given_up()) return Status::OK();
-  Status s = open_sections.WriteTo(&logs, last_sequence + 1);
-  if (s.ok()) s = logs.SyncUntold();
-  if (s.ok()) open_sections.AreIn(logs.current_number(), info_log);
-  return s;
-}
-
 }  // namespace compassdb

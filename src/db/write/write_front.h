@@ -19,10 +19,6 @@ struct WriteFront {
   // `new_number` gives file numbers; thread safe.
   WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number);
 
-  // Open sections that are in logs that were given up are written into the current log, and synced. Not before what
-  // was written earlier is durable: they must not outlive it.
-  Status SaveOpenSections(rocksdb::Logger* info_log);
-
   WriteThread queue;
   WalSet logs;
   OpenSections open_sections;

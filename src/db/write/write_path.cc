@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes: a group's records go to the write-ahead log, then into memtables,
-// then their sequence is published.
+#include "db/write/write_path.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
 #include "batch/write_batch_internal.h"
-#include "db/db_impl.h"
 #include "db/report/statistics_util.h"
 #include "env/limited_bytes.h"
 #include "format/user_timestamp.h"
@@ -95,20 +98,16 @@ class BatchChecker final : public BatchSink {
   uint32_t id_ = 0;
 };
 
-// A batch of one record, with room for `bytes`.
-template <typename Fill>
-Status WriteOne(rocksdb::DB* db, const WriteOptions& options, size_t bytes, const Fill& fill) {
-  return CatchOutOfMemory("Write", [&] {
-    WriteBatch batch(bytes);
-    const Status s = fill(&batch);
-    return s.ok() ? db->Write(options, &batch) : s;
-  });
-}
-
-Status CheckUntimed(ColumnFamilyHandle* handle) {
-  const ColumnFamily& family = *FamilyOf(handle);
-  return family.timestamp_size() == 0 ? Status::OK() : TimestampsEnabled(family);
-}
+// The families that a batch has records of.
+class FamilyCollector final : public BatchSink {
+ public:
+  Status Add(uint32_t id, SequenceNumber, ValueType, const Slice&, const Slice&) override {
+    ids.insert(id);
+    return Status::OK();
+  }
+  Status Mark(const BatchRecord&, SequenceNumber*) override { return Status::OK(); }
+  std::set<uint32_t> ids;
+};
 
 // Waits until the limiter lets the batch through, if it asks for that.
 Status LimitWalRate(const rocksdb::DBOptions& db, const WriteOptions& options, size_t bytes) {
@@ -131,64 +130,9 @@ Status LimitWalRate(const rocksdb::DBOptions& db, const WriteOptions& options, s
 
 }  // namespace
 
-Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   const Slice& value) {
-  if (Status s = CheckUntimed(family); !s.ok()) return s;
-  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
-    return batch->Put(family, key, value);
-  });
-}
-
-Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
-  if (Status s = CheckUntimed(family); !s.ok()) return s;
-  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
-    return batch->Delete(family, key);
-  });
-}
-
-Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
-                            const Slice& key) {
-  if (Status s = CheckUntimed(family); !s.ok()) return s;
-  return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
-    return batch->SingleDelete(family, key);
-  });
-}
-
-Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
-                           const Slice& begin, const Slice& end) {
-  if (Status s = CheckUntimed(family); !s.ok()) return s;
-  return WriteOne(this, options, begin.size() + end.size() + 32, [&](WriteBatch* batch) {
-    return batch->DeleteRange(family, begin, end);
-  });
-}
-
-Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                     const Slice& value) {
-  if (Status s = CheckWritable("Merge"); !s.ok()) return s;
-  if (Status s = CheckUntimed(family); !s.ok()) return s;
-  if (FamilyOf(family)->merge_operator() == nullptr) {
-    return Status::NotSupported("Provide a merge_operator when opening DB");
-  }
-  return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
-    return batch->Merge(family, key, value);
-  });
-}
-
-Status DBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                         const rocksdb::WideColumns& columns) {
-  if (family != nullptr) {
-    if (Status s = CheckUntimed(family); !s.ok()) return s;
-  }
-  return DB::PutEntity(options, family, key, columns);
-}
-
-Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
-  return WriteBatchWith(options, batch, TransactionWrite(), /*marks=*/false);
-}
-
-Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
-                              const TransactionWrite& transaction, bool marks) {
-  if (Status s = CheckWritable("Write"); !s.ok()) return s;
+Status WritePath::Write(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& transaction,
+                        bool marks) {
+  if (Status s = config_.CheckWritable("Write"); !s.ok()) return s;
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
   // What is prepared gets its timestamps at the commit.
   if (WriteBatchInternal::NeedsTimestamps(batch) && !transaction.prepare) {
@@ -213,16 +157,15 @@ Status DBImpl::WriteBatchWith(const WriteOptions& options, WriteBatch* batch,
   if (transaction.ends == nullptr) s = stalls_.DelayLowPriority(options, bytes, shutting_down_);
   if (!s.ok()) return s;
   if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
-  return WriteImpl(options, batch, transaction);
+  return Join(options, batch, transaction);
 }
 
-Status DBImpl::CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks) {
+Status WritePath::CheckBatch(const WriteOptions& options, const WriteBatch* batch, bool marks) {
   BatchChecker checker(&families_, options.ignore_missing_column_families, marks);
   return WriteBatchInternal::InsertInto(batch, &checker, nullptr);
 }
 
-Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
-                         const TransactionWrite& transaction) {
+Status WritePath::Join(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& transaction) {
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   WriteThread::Writer w;
   w.batch = batch;
@@ -258,18 +201,18 @@ Status DBImpl::WriteImpl(const WriteOptions& options, WriteBatch* batch,
 }
 
 // Nothing may be thrown before the lead is handed over.
-Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
+Status WritePath::WriteAsLeader(WriteThread::Writer* leader) {
   const rocksdb::PerfLevel level = CurrentPerfLevel();
   PerfSpan scheduling(level, &rocksdb::PerfContext::write_scheduling_flushes_compactions_time);
-  Status s = CatchOutOfMemory("Write", [&] { return PrepareWrite(*leader); });
+  Status s = CatchOutOfMemory("Write", [&] { return admission_.Admit(*leader); });
   scheduling.End();
   PerfSpan before(level, &rocksdb::PerfContext::write_pre_and_post_process_time);
   if (s.IsMemoryLimit() && !errors_.writes_refused()) {
     // Some family's memtable may be switched in part.
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kMemTable);
+    background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kMemTable);
   }
   if (s.ok() && leader->check != nullptr) s = (*leader->check)();
-  std::vector<WriteThread::Writer*> group;
+  Group group;
   if (const Status built = CatchOutOfMemory("Write", [&] {
         group = front_.queue.BuildGroup(leader);
         return Status::OK();
@@ -326,12 +269,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
       Tick(statistics, rocksdb::BYTES_WRITTEN, bytes);
       if (!leader->disable_wal) Tick(statistics, rocksdb::WRITE_WITH_WAL, group.size());
       Record(statistics, rocksdb::BYTES_PER_WRITE, bytes);
-      const auto count = [](std::atomic<uint64_t>* c, uint64_t n) { c->fetch_add(n, std::memory_order_relaxed); };
-      count(&front_.written.bytes, bytes);
-      count(&front_.written.keys, next - group.front()->sequence);
-      count(&front_.written.by_self, 1);
-      count(&front_.written.by_other, group.size() - 1);
-      if (!leader->disable_wal) count(&front_.written.with_wal, group.size());
+      front_.written.Add(group.size(), next - group.front()->sequence, bytes, /*logged=*/!leader->disable_wal);
     }
   }
   before.End();
@@ -340,8 +278,8 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   if (s.ok()) {
     for (const WriteThread::Writer* w : group) {
       if (!w->status.ok()) {
-        // The log has what the memtable lacks: only a reopen mends that.
-        SetBackgroundError(w->status, rocksdb::BackgroundErrorReason::kMemTable);
+        // The log has what the memtable lacks: only a reopen repairs that.
+        background_errors_.SetBackgroundError(w->status, rocksdb::BackgroundErrorReason::kMemTable);
       }
     }
     result = leader->status;
@@ -352,7 +290,7 @@ Status DBImpl::WriteAsLeader(WriteThread::Writer* leader) {
   return result;
 }
 
-Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool sync) {
+Status WritePath::LogGroup(const Group& group, bool sync) {
   const WriteBatch* record = group.front()->batch;
   WriteBatch merged;
   if (group.size() > 1 || !record->GetWalTerminationPoint().is_cleared()) {
@@ -376,7 +314,7 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
       // The mark may be in the log or not: whether the section is open only recovery can tell.
       if (w->ends != nullptr) s = Status(s, Status::kFatalError);
     }
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+    background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
     return s;
   }
   for (const WriteThread::Writer* w : group) {
@@ -385,8 +323,7 @@ Status DBImpl::LogGroup(const std::vector<WriteThread::Writer*>& group, bool syn
   return s;
 }
 
-void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
-                         std::atomic<int>* running) {
+void WritePath::InsertGroup(const Group& group, std::atomic<int>* running) {
   size_t bytes = 0;
   for (const WriteThread::Writer* w : group) bytes += w->bytes;
   if (group.size() > 1 && bytes >= kParallelInsertBytes &&
@@ -400,57 +337,87 @@ void DBImpl::InsertGroup(const std::vector<WriteThread::Writer*>& group,
   if (config_.write_buffers != nullptr) families_.ChargeAllAtFront();
 }
 
-Status DBImpl::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
+Status WritePath::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
   if (writer.section != nullptr) return Status::OK();
   MemTableSink sink(&families_, concurrent);
   Status s = CatchOutOfMemory("Write", [&] {
     return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
   });
-  if (sink.full()) memtable_full_.store(true, std::memory_order_release);
+  if (sink.full()) memtables_.MemTableIsFull();
   return s;
 }
 
-Status DBImpl::FlushWAL(bool sync) {
-  if (Status s = CheckWritable("FlushWAL"); !s.ok()) return s;
+Status WritePath::LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section) {
+  TransactionWrite write;
+  write.prepare = section;
+  Status s = CatchOutOfMemory("Prepare", [&] {
+    front_.open_sections.Announce(section->name);
+    return Status::OK();
+  });
+  if (!s.ok()) return s;
+  s = Write(options, &section->batch, write, /*marks=*/true);
+  if (!s.ok()) front_.open_sections.Withdraw(section->name);
+  return s;
+}
+
+// At the front, before the insertion: the memtables that are to receive what
+// was prepared keep the log of the preparation.
+void WritePath::KeepPreparedLogs(const Group& group) {
+  for (const WriteThread::Writer* w : group) {
+    if (w->ends == nullptr) continue;
+    const uint64_t log_number = front_.open_sections.LogOf(*w->ends);
+    FamilyCollector collector;
+    // It was checked before it joined the queue.
+    WriteBatchInternal::InsertInto(w->batch, &collector, nullptr).PermitUncheckedError();
+    MutexLock lock(mu_);
+    for (const uint32_t id : collector.ids) {
+      ColumnFamily* const family = families_.ByIdAtFront(id);
+      if (family == nullptr) continue;
+      family->mem_prepared_log = std::min(family->mem_prepared_log, log_number);
+    }
+  }
+}
+
+Status WritePath::FlushLog(bool sync) {
+  if (Status s = config_.CheckWritable("FlushWAL"); !s.ok()) return s;
   ExclusiveWrite front(&front_.queue);
   Status s = sync ? front_.logs.Sync() : front_.logs.Flush();
   if (!s.ok()) {
     errors_.SetWalFailed();
-    SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
+    background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
   }
   return s;
 }
 
-Status DBImpl::SyncWAL() { return FlushWAL(true); }
-
-// The front of the queue stays taken until UnlockWAL: no write, no switch.
-Status DBImpl::LockWAL() {
-  if (Status s = CheckWritable("LockWAL"); !s.ok()) return s;
+Status WritePath::LockLog() {
+  if (Status s = config_.CheckWritable("LockWAL"); !s.ok()) return s;
   {
-    MutexLock lock(&mu_);
-    if (wal_locks_ > 0) {
-      ++wal_locks_;
+    MutexLock lock(mu_);
+    if (log_locks_ > 0) {
+      ++log_locks_;
       return Status::OK();
     }
   }
   auto front = std::make_unique<ExclusiveWrite>(&front_.queue);
   if (Status s = front_.logs.Flush(); !s.ok()) return s;
-  MutexLock lock(&mu_);
-  ++wal_locks_;
-  wal_lock_ = std::move(front);
+  MutexLock lock(mu_);
+  ++log_locks_;
+  log_lock_ = std::move(front);
   return Status::OK();
 }
 
-Status DBImpl::UnlockWAL() {
+Status WritePath::UnlockLog() {
   std::unique_ptr<ExclusiveWrite> front;
-  MutexLock lock(&mu_);
-  if (wal_locks_ == 0) return Status::Aborted("UnlockWAL without LockWAL");
-  if (--wal_locks_ == 0) front = std::move(wal_lock_);
+  MutexLock lock(mu_);
+  if (log_locks_ == 0) return Status::Aborted("UnlockWAL without LockWAL");
+  if (--log_locks_ == 0) front = std::move(log_lock_);
   return Status::OK();
 }
 
-rocksdb::SequenceNumber DBImpl::GetLatestSequenceNumber() const {
-  return front_.last_sequence.load(std::memory_order_acquire);
+void WritePath::AbandonLogLock() {
+  std::unique_ptr<ExclusiveWrite> abandoned;
+  MutexLock lock(mu_);
+  abandoned = std::move(log_lock_);
 }
 
 }  // namespace compassdb
