@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "db/families/column_family_handle.h"
 #include "db/open/db_config.h"
 #include "db/open/open.h"
 #include "db/report/info_log.h"
@@ -55,6 +56,20 @@ Status OpenMany(const DBOptions& options, const std::string& name,
     request.error_if_wal_file_exists = error_if_wal_file_exists;
     return compassdb::DbOpener(std::move(request)).Open(handles, db);
   });
+}
+
+// Drops all that is newer than `time`, where there are timestamps: all tables are rewritten, and compactions drop
+// what is newer. Nobody reads or writes meanwhile.
+Status TrimHistory(DB* db, ColumnFamilyHandle* handle, const std::string& time) {
+  const compassdb::ColumnFamily& family = *compassdb::FamilyOf(handle);
+  if (family.timestamp_size() == 0) return Status::OK();
+  if (Status s = db->Flush(FlushOptions(), handle); !s.ok()) return s;
+  family.history->TrimTo(time);
+  CompactRangeOptions options;
+  options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
+  Status s = db->CompactRange(options, handle, nullptr, nullptr);
+  family.history->TrimTo("");
+  return s;
 }
 
 // Deletes our files in a directory, those that `spare` (if any) says false of.
@@ -228,7 +243,7 @@ Status DB::OpenAndTrimHistory(const DBOptions& options, const std::string& name,
   opened.reset(std::exchange(*db, nullptr));
   Status s;
   for (ColumnFamilyHandle* handle : *handles) {
-    if (s.ok()) s = static_cast<compassdb::DBImpl*>(opened.get())->TrimHistory(handle, trim_ts);
+    if (s.ok()) s = TrimHistory(opened.get(), handle, trim_ts);
   }
   if (s.ok()) {
     *db = opened.release();

@@ -33,7 +33,7 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
       listeners_(config_.options.listeners),
       event_log_(config_.info_log.get(), config_.clock),
       background_changed_(&mu_),
-      commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_),
+      commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_, manifest_state_),
       front_(config_, [this] { return commits_.NewNumber(); }),
       scheduler_(std::make_unique<Scheduler>(ThreadPoolsOfEnv(config_.options.env))),
       space_(config_, read_only_, {*files_, *ledger_, commits_, front_.logs}, &mu_, *scheduler_, *this,
@@ -54,7 +54,7 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
   store_context_.write_options = PieceWriteOptions(options);
   store_context_.bytes_per_sync = options.bytes_per_sync;
   store_context_.new_number = [this] { return commits_.NewNumber(); };
-  store_context_.describe_job = [this](JobRecord* record) { return DescribeJob(record); };
+  store_context_.describe_job = [this](JobRecord* record) { return manifest_state_.DescribeJob(&commits_, record); };
   store_context_.compaction_wanted = [this] {
     MutexLock lock(&mu_);
     MaybeSchedule();
@@ -74,10 +74,6 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
                       rocksdb::RateLimiter::OpType::kWrite);
     };
   }
-  commits_.snapshot = [this]() NO_THREAD_SAFETY_ANALYSIS { return SnapshotEdits(); };
-  commits_.stamp = [this](std::vector<VersionEdit>* edits) NO_THREAD_SAFETY_ANALYSIS {
-    StampEdits(edits);
-  };
   scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
   scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
 }

@@ -30,6 +30,7 @@
 
 #include "db/copy/follow_log.h"
 #include "db/copy/live_files.h"
+#include "db/families/family_histories.h"
 #include "db/families/family_manager.h"
 #include "db/families/option_setter.h"
 #include "db/jobs/auto_resume.h"
@@ -38,6 +39,7 @@
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
 #include "db/jobs/job.h"
+#include "db/jobs/manifest_state.h"
 #include "db/jobs/scheduler.h"
 #include "db/open/db_config.h"
 #include "db/open/secondary.h"
@@ -348,7 +350,7 @@ class DBImpl : public rocksdb::DB,
   Status VerifyChecksum(const ReadOptions&) override { return live_files_.VerifyChecksum(); }
   Status VerifyFileChecksums(const ReadOptions& options) override { return live_files_.VerifyFileChecksums(options); }
   Status GetDbIdentity(std::string& identity) const override {
-    identity = db_id_;
+    identity = manifest_state_.db_id();
     return Status::OK();
   }
   Status GetDbSessionId(std::string& session_id) const override {
@@ -417,10 +419,13 @@ class DBImpl : public rocksdb::DB,
                             std::unique_ptr<rocksdb::TraceReader>&& reader,
                             std::unique_ptr<rocksdb::Replayer>* replayer) override;
 
-  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override;
-  Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override;
-  // Drops all that is newer than `time`, where there are timestamps. Nobody reads or writes meanwhile.
-  Status TrimHistory(ColumnFamilyHandle* family, const std::string& time);
+  // A null handle is that of the default family.
+  Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override {
+    return family_histories_.Raise(SharedFamilyOf(family != nullptr ? family : DefaultColumnFamily()), ts_low);
+  }
+  Status GetFullHistoryTsLow(ColumnFamilyHandle* family, std::string* ts_low) override {
+    return FamilyHistories::Low(*FamilyOf(family != nullptr ? family : DefaultColumnFamily()), ts_low);
+  }
   Status DeleteFile(std::string name) override;  // NotSupported
 
  protected:
@@ -553,19 +558,10 @@ class DBImpl : public rocksdb::DB,
   void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
   // What a job wrote. Where that is more than the allowed space, writes are refused from now on.
   void TrackFiles(const JobReport& report) override EXCLUDES(mu_);
-  std::vector<VersionEdit> SnapshotEdits() REQUIRES(mu_);
-  // As a manifest has it.
-  static VersionEdit FamilyEdit(const ColumnFamily& family);
-  // StoreContext::describe_job.
-  bool DescribeJob(JobRecord* record) EXCLUDES(mu_);
-  void StampEdits(std::vector<VersionEdit>* edits) REQUIRES(mu_);
 
   // What follows from changed families and options.
   void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override REQUIRES(mu_);
   void FamiliesChanged() override EXCLUDES(mu_);
-
-  // --- history.cc
-  Status RaiseHistoryLow(const std::shared_ptr<ColumnFamily>& family, const std::string& low);
 
   const ProcessMark process_;
   DbConfig config_;
@@ -579,16 +575,15 @@ class DBImpl : public rocksdb::DB,
   std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
   Listeners listeners_;
   const EventLog event_log_;
-  uint64_t hash_seed_ = 0;
-  std::string db_id_;
 
   mutable Mutex mu_;
   CondVar background_changed_;  // jobs ended, states installed, errors
+  ColumnFamilySet families_;
+  ManifestState manifest_state_{&mu_, families_, *ledger_, front_};
   CommitQueue commits_;
   WriteFront front_;
   ErrorHandler errors_;
   SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
-  ColumnFamilySet families_;
   std::unique_ptr<Scheduler> scheduler_;  // ends its jobs in Shutdown
   SpaceReclaimer space_;
   WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
@@ -645,11 +640,12 @@ class DBImpl : public rocksdb::DB,
   FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};
   OptionsFiles options_files_{config_, ownership_.get(), &mu_, families_, commits_, *ledger_};
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
-                                front_, errors_, commits_, families_, family_factory_, options_files_, space_, listeners_, *this};
+                                front_, errors_, commits_, manifest_state_, families_, family_factory_, options_files_, space_, listeners_, *this};
+  FamilyHistories family_histories_{config_, &mu_, commits_, space_};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs},
                         options_files_.number(), &mu_, *this};
   LogFollower log_follower_{config_, front_.logs, front_.last_sequence};
-  Metadata metadata_{db_id_, families_, files_.get(), *ledger_};
+  Metadata metadata_{manifest_state_.db_id(), families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, front_.logs, errors_, front_.written,
                     front_.last_sequence, mu_,
                     stalls_.controller(), *this}};

@@ -41,7 +41,8 @@ class LiveFilesPartTest : public ::testing::Test, private CopyJobs {
   FamilyHarness db_;
   DbConfig config_;
   uint64_t log_ = 100;
-  CommitQueue commits_{&db_.fs, "/db", 1 << 20, &db_.mu};
+  const EmptyManifest manifest_;
+  CommitQueue commits_{&db_.fs, "/db", 1 << 20, &db_.mu, manifest_};
   WalSet wals_{&db_.fs, "/db", WalSet::Options(), [this] { return ++log_; }, nullptr};
   std::atomic<uint64_t> options_number_{0};
   LiveFiles live_files_{config_, /*read_only=*/false, db_.families,

@@ -37,7 +37,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
   uint32_t id;
   {
     MutexLock lock(mu_);
-    id = ++max_id_;
+    id = manifest_state_.NewFamilyId();
   }
   Status s = MakeDirs(name, sanitized.options.cf_paths, /*own=*/!options.cf_paths.empty());
   if (s.ok()) s = factory_.Make(id, name, sanitized.options, family);
@@ -64,7 +64,7 @@ Status FamilyManager::CommitNew(const std::shared_ptr<ColumnFamily>& family) {
   edit.add_column_family = family->name();
   edit.comparator = family->user_comparator()->Name();
   edit.log_number = family->log_number;
-  edit.max_column_family = max_id_;
+  edit.max_column_family = manifest_state_.max_family_id();
   items.front().installed = [&] { families_.Add(family); };
   Status s = commits_.Commit(&items, garbage.list());
   if (s.ok()) observer_.FamilyChanged(family);

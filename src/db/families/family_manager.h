@@ -15,6 +15,7 @@
 #include "db/families/options_files.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
+#include "db/jobs/manifest_state.h"
 #include "db/report/listeners.h"
 #include "db/write/write_front.h"
 #include "manifest/ownership.h"
@@ -25,7 +26,8 @@ class FamilyManager final : public HandleOwner {
  public:
   // `ownership` may be null.
   FamilyManager(const DbConfig& config, Ownership* ownership, Mutex* mu, WriteFront& front,
-                const ErrorHandler& errors, CommitQueue& commits, ColumnFamilySet& families, FamilyFactory& factory, OptionsFiles& options_files, SpaceReclaimer& space,
+                const ErrorHandler& errors, CommitQueue& commits, ManifestState& manifest_state,
+                ColumnFamilySet& families, FamilyFactory& factory, OptionsFiles& options_files, SpaceReclaimer& space,
                 const Listeners& listeners, FamilyObserver& observer)
       : config_(config),
         ownership_(ownership),
@@ -33,6 +35,7 @@ class FamilyManager final : public HandleOwner {
         front_(front),
         errors_(errors),
         commits_(commits),
+        manifest_state_(manifest_state),
         families_(families),
         factory_(factory),
         options_files_(options_files),
@@ -58,16 +61,6 @@ class FamilyManager final : public HandleOwner {
   void HandleDestroyed(rocksdb::ColumnFamilyHandle* handle) override { listeners_.HandleDeletion(handle); }
   void DroppedFamilyReleased() override;
 
-  // [mutex] The largest id that a family ever had.
-  uint32_t max_id() const {
-    mu_->AssertHeld();
-    return max_id_;
-  }
-  void set_max_id(uint32_t id) {
-    mu_->AssertHeld();
-    max_id_ = id;
-  }
-
   // The database is closed: no job, reader or writer uses a family any more.
   void Close();
 
@@ -83,6 +76,7 @@ class FamilyManager final : public HandleOwner {
   WriteFront& front_;
   const ErrorHandler& errors_;
   CommitQueue& commits_;
+  ManifestState& manifest_state_;
   ColumnFamilySet& families_;
   FamilyFactory& factory_;
   OptionsFiles& options_files_;
@@ -90,7 +84,6 @@ class FamilyManager final : public HandleOwner {
   const Listeners& listeners_;
   FamilyObserver& observer_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
-  uint32_t max_id_ GUARDED_BY(*mu_) = 0;
 };
 
 }  // namespace compassdb

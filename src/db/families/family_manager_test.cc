@@ -30,8 +30,6 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
     stores_.hasher = KeyHasher(7);
     stores_.new_number = [this] { return commits_.NewNumber(); };
     stores_.oldest_snapshot = [] { return kMaxSequenceNumber; };
-    commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
-    commits_.stamp = [](std::vector<VersionEdit>*) {};
     front_.last_sequence = 11;
     EXPECT_TRUE(front_.logs.StartFirst(WalHeader(), "id").ok());
     std::shared_ptr<ColumnFamily> family;
@@ -78,7 +76,9 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   FileCache tables_{fs_.get(), "/db", FileOptions(), 0};
   ExtentLedger ledger_{fs_.get(), &tables_, 0};
   Mutex mu_;
-  CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_};
+  ColumnFamilySet families_;
+  ManifestState manifest_state_{&mu_, families_, ledger_, front_};
+  CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_, manifest_state_};
   WriteFront front_{config_, [this] { return commits_.NewNumber(); }};
   ErrorHandler errors_;
   Scheduler scheduler_;
@@ -86,7 +86,6 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   const EventLog event_log_{nullptr, config_.clock};
   SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, front_.logs}, &mu_,
                         scheduler_, *this,               {event_log_, listeners_}};
-  ColumnFamilySet families_;
   SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
   FamilyFactory factory_{config_, stores_, snapshots_, space_};
   OptionsFiles options_files_{config_, /*ownership=*/nullptr, &mu_, families_, commits_, ledger_};
@@ -96,6 +95,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
                          front_,
                          errors_,
                          commits_,
+                         manifest_state_,
                          families_,
                          factory_,
                          options_files_,

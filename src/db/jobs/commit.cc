@@ -44,9 +44,9 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   const uint64_t number = NewNumber();
   std::vector<VersionEdit> state;
   Status s = CatchOutOfMemory("a manifest", [&] {
-    state = snapshot();
+    state = source_.Snapshot();
     state.front().next_number = next_number();
-    stamp(&state);
+    source_.Stamp(&state);
     return Status::OK();
   });
   if (!s.ok()) return s;
@@ -139,7 +139,7 @@ Status CommitQueue::CommitInTurn(std::vector<CommitItem>* items, std::vector<Rea
         edits.push_back(item.edit);
       }
       edits.front().next_number = next_number();
-      stamp(&edits);
+      source_.Stamp(&edits);
       return Status::OK();
     });
   }

@@ -34,16 +34,22 @@ struct CommitItem {
   std::function<void()> installed;
 };
 
+// What manifests say. Both methods are called with the database mutex held.
+class ManifestSource {
+ public:
+  // The state as edits, for a new manifest.
+  virtual std::vector<VersionEdit> Snapshot() const = 0;
+  // What every record carries (sequence, log numbers), written into the first of `edits`.
+  virtual void Stamp(std::vector<VersionEdit>* edits) const = 0;
+
+ protected:
+  ~ManifestSource() = default;
+};
+
 class CommitQueue {
  public:
-  CommitQueue(FileSystem* fs, std::string dir, uint64_t max_manifest_bytes, Mutex* mu)
-      : fs_(fs), dir_(std::move(dir)), max_manifest_bytes_(max_manifest_bytes), mu_(mu), turn_(mu) {}
-
-  // The state as edits, for a new manifest; and what every record carries
-  // (sequence, log numbers), written into the first of `edits`. Both run with
-  // the database mutex held.
-  std::function<std::vector<VersionEdit>()> snapshot;
-  std::function<void(std::vector<VersionEdit>* edits)> stamp;
+  CommitQueue(FileSystem* fs, std::string dir, uint64_t max_manifest_bytes, Mutex* mu, const ManifestSource& source)
+      : fs_(fs), dir_(std::move(dir)), max_manifest_bytes_(max_manifest_bytes), mu_(mu), source_(source), turn_(mu) {}
 
   uint64_t NewNumber() { return next_number_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t next_number() const { return next_number_.load(std::memory_order_relaxed); }
@@ -92,6 +98,7 @@ class CommitQueue {
   const std::string dir_;
   const uint64_t max_manifest_bytes_;
   Mutex* const mu_;
+  const ManifestSource& source_;
   CondVar turn_;
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex

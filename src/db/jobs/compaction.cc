@@ -291,7 +291,7 @@ Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options,
     if (user_begin != nullptr || user_end != nullptr) {
       return Status::InvalidArgument("Cannot specify compaction range with full_history_ts_low");
     }
-    Status s = RaiseHistoryLow(family, options.full_history_ts_low->ToString());
+    Status s = family_histories_.Raise(family, options.full_history_ts_low->ToString());
     if (!s.ok()) return s;
   }
   const TimedRange range(user_begin, user_end, /*with_end=*/true, family->timestamp_size());

@@ -18,8 +18,6 @@ class JobTest : public ::testing::Test, protected JobHost {
  protected:
   JobTest() {
     db_.context.new_number = [this] { return commits_.NewNumber(); };
-    commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
-    commits_.stamp = [](std::vector<VersionEdit>*) {};
     MutexLock lock(&db_.mu);
     EXPECT_TRUE(commits_.Rotate().ok());
   }
@@ -63,7 +61,8 @@ class JobTest : public ::testing::Test, protected JobHost {
   FamilyHarness db_;
   const DbConfig config_ = ConfigOf(&db_.fs);
   CountedWork work_;
-  CommitQueue commits_{&db_.fs, "/db", 1 << 20, &db_.mu};
+  const EmptyManifest manifest_;
+  CommitQueue commits_{&db_.fs, "/db", 1 << 20, &db_.mu, manifest_};
   WalSet logs_{&db_.fs, "/db", {}, [this] { return commits_.NewNumber(); }, nullptr};
   Scheduler scheduler_;
   const Listeners listeners_{{}};

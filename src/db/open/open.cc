@@ -102,7 +102,7 @@ Status DbOpener::CheckOwnership(const std::string& wal_dir, bool is_new) {
 Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
   DBImpl* const db = db_.get();
   Ownership::Claims claims;
-  claims.db_id = db->db_id_;
+  claims.db_id = db->manifest_state_.db_id();
   claims.places.first_number = first_number;
   if (db->config_.wal_dir != db->config_.name) claims.places.wal_dir = db->config_.wal_dir;
   const std::vector<TablePath>& paths = db->config_.table_paths;
@@ -184,7 +184,7 @@ bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileTy
   if (WasBegunByOthers(fs, JoinPath(dir, name), type)) return true;
   std::string id;
   return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() &&
-         id != db_->db_id_ && id != recovered_id_;
+         id != db_->manifest_state_.db_id() && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.
@@ -412,9 +412,9 @@ Status DbOpener::CreateNew() {
   const NewDatabaseDirs dirs{request_.name, db->config_.wal_dir, table_dirs_};
   if (Status s = CheckMayBeMadeIn(db->config_.fs, *db->ownership_, dirs); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(), "creating " + request_.name);
-  db->db_id_ = NewDbId();
-  db->hash_seed_ = NewHashSeed();
-  db->store_context_.hasher = KeyHasher(db->hash_seed_);
+  const uint64_t hash_seed = NewHashSeed();
+  db->manifest_state_.SetIdentity(NewDbId(), hash_seed);
+  db->store_context_.hasher = KeyHasher(hash_seed);
   std::shared_ptr<ColumnFamily> family;
   Status s = db->family_factory_.Make(0, rocksdb::kDefaultColumnFamilyName,
                             *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
@@ -426,7 +426,7 @@ Status DbOpener::CreateNew() {
   const bool others = db->commits_.next_number() > first_number;
   s = ClaimDirs(nullptr, others ? db->commits_.next_number() : 0);
   if (!s.ok()) return s;
-  s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
+  s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->manifest_state_.db_id());
   if (!s.ok()) return s;
   db->families_.Add(family);
   return StartWriting(WalRecoveryReport());

@@ -103,19 +103,15 @@ Status DbOpener::RecoverExisting() {
               std::to_string(state.families.size()) + " column families, last sequence " +
               std::to_string(state.last_sequence) + ", oldest log " +
               std::to_string(state.min_log_number));
-  db->db_id_ = recovered_id_ = state.db_id;
+  recovered_id_ = state.db_id;
   copied_ = db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
-  if (copied_ && !request_.read_only) {
-    // A copy is another database from here on.
-    new_identity_ = true;
-    db->db_id_ = NewDbId();
-  }
-  db->hash_seed_ = state.hash_seed;
+  new_identity_ = copied_ && !request_.read_only;  // a copy is another database from here on
+  db->manifest_state_.SetIdentity(new_identity_ ? NewDbId() : recovered_id_, state.hash_seed);
   db->store_context_.hasher = KeyHasher(state.hash_seed);
   db->front_.last_sequence = state.last_sequence;
   {
     MutexLock lock(&db->mu_);
-    db->family_manager_.set_max_id(state.max_column_family);
+    db->manifest_state_.set_max_family_id(state.max_column_family);
   }
   db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
   // No later log has the number of one that the mark may still be of.
@@ -128,7 +124,7 @@ Status DbOpener::RecoverExisting() {
   if (s.ok() && !request_.read_only) s = ClaimDirs(&state, 0);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
-    s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->db_id_);
+    s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->manifest_state_.db_id());
   }
   return s;
 }
@@ -140,8 +136,7 @@ Status DbOpener::RecoverSecondary() {
   if (IsMissing(s)) s = ExplainMissing(s);
   if (s.ok()) s = CheckLogsElsewhere(state);
   if (!s.ok()) return s;
-  db->db_id_ = state.db_id;
-  db->hash_seed_ = state.hash_seed;
+  db->manifest_state_.SetIdentity(state.db_id, state.hash_seed);
   db->store_context_.hasher = KeyHasher(state.hash_seed);
   if (s = BuildFamilies(state); !s.ok()) return s;
   LogInfo(db->config_.info_log.get(),
@@ -464,8 +459,8 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   header.predecessor_bytes = report.end_offset;
   header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->front_.last_sequence.load();
   // A crash before the new manifest leaves this log beside the old identity.
-  if (!new_identity_) header.db_id = db->db_id_;
-  if (Status s = db->front_.logs.StartFirst(header, db->db_id_); !s.ok()) return s;
+  if (!new_identity_) header.db_id = db->manifest_state_.db_id();
+  if (Status s = db->front_.logs.StartFirst(header, db->manifest_state_.db_id()); !s.ok()) return s;
   const uint64_t number = db->front_.logs.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {

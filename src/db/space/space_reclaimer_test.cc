@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/testing/family_test_util.h"
 #include "env/sim/fault_injection_file_system.h"
 #include "format/file_names.h"
 #include "rocksdb/sst_file_manager.h"
@@ -64,7 +65,8 @@ class SpaceReclaimerTest : public ::testing::Test, protected BackgroundWork {
   FileCache tables_{fs_.get(), "/db", FileOptions(), 0};
   ExtentLedger ledger_{fs_.get(), &tables_, /*min_punch_bytes=*/kPage, /*large_punch_bytes=*/10 * kPage};
   Mutex mu_;
-  CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_};
+  const EmptyManifest manifest_;
+  CommitQueue commits_{fs_.get(), "/db", UINT64_MAX, &mu_, manifest_};
   WalSet logs_{fs_.get(), "/db", {}, [this] { return commits_.NewNumber(); }, nullptr};
   Scheduler scheduler_;
   const Listeners listeners_{config_.options.listeners};
@@ -109,8 +111,6 @@ TEST_F(SpaceReclaimerTest, NothingIsDeletedWhileDeletionsAreDisabled) {
 }
 
 TEST_F(SpaceReclaimerTest, NothingIsDeletedWhileTheManifestIsInDoubt) {
-  commits_.snapshot = [] { return std::vector<VersionEdit>(1); };
-  commits_.stamp = [](std::vector<VersionEdit>*) {};
   MakeFile(7, 1);
   Release(7, 0);
   {

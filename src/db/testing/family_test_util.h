@@ -8,6 +8,7 @@
 #include <string>
 
 #include "db/jobs/background_work.h"
+#include "db/jobs/commit.h"
 #include "db/open/db_config.h"
 #include "db/open/make_store.h"
 #include "env/sim/fault_injection_file_system.h"
@@ -22,6 +23,13 @@ class CountedWork final : public BackgroundWork {
   int FlushesRunning() const override { return 2; }
   int CompactionsRunning() const override { return 3; }
   int asked = 0;
+};
+
+// Of a database that has nothing.
+class EmptyManifest final : public ManifestSource {
+ public:
+  std::vector<VersionEdit> Snapshot() const override { return std::vector<VersionEdit>(1); }
+  void Stamp(std::vector<VersionEdit>*) const override {}
 };
 
 class FamilyHarness {

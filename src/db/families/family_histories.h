@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far back the history of families with user-defined timestamps goes (full_history_ts_low).
+//
+// Thread safety: all methods.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "db/jobs/commit.h"
+#include "db/open/db_config.h"
+#include "family/column_family.h"
+#include "util/mutex.h"
+
+namespace compassdb {
+
+class FamilyHistories {
+ public:
+  // `garbage` is notified of states that no reader has any more.
+  FamilyHistories(const DbConfig& config, Mutex* mu, CommitQueue& commits, ReleaseListener& garbage)
+      : config_(config), mu_(mu), commits_(commits), garbage_(garbage) {}
+
+  // Compactions may drop what is older than `low`, and nobody reads it. It is never lowered.
+  Status Raise(const std::shared_ptr<ColumnFamily>& family, const std::string& low) EXCLUDES(*mu_);
+  // Empty: it goes back to the beginning.
+  static Status Low(const ColumnFamily& family, std::string* low);
+
+ private:
+  const DbConfig& config_;
+  Mutex* const mu_;
+  CommitQueue& commits_;
+  ReleaseListener& garbage_;
+};
+
+}  // namespace compassdb
