@@ -435,7 +435,6 @@ class DBImpl : public rocksdb::DB,
  private:
   friend class DbOpener;
   friend class Repairer;
-  friend class Secondary;
   friend class AutoResume;
 
   Status CheckWritable(const char* method) const { return config_.CheckWritable(method); }

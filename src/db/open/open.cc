@@ -351,7 +351,9 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (!request_.secondary_path.empty()) {
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
-    db_->secondary_ = std::make_unique<Secondary>(db_.get(), table_dirs_, std::move(links), std::move(names));
+    db_->secondary_ = std::make_unique<Secondary>(
+        db_->config_, DatabaseFiles{*db_->files_, *db_->ledger_, db_->commits_, db_->front_.logs}, db_->families_,
+        db_->front_.last_sequence, &db_->mu_, db_->space_, table_dirs_, std::move(links), std::move(names));
     db_->live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
     db_->reader_.Follow(db_->secondary_.get());
     db_->family_factory_.FollowPrimary();

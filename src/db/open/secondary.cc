@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "batch/write_batch_internal.h"
-#include "db/db_impl.h"
 #include "db/open/recovery_sink.h"
+#include "db/report/info_log.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "format/file_names.h"
@@ -64,12 +64,19 @@ LinkDir::~LinkDir() {
   lock_.reset();
 }
 
-Secondary::Secondary(DBImpl* db, const std::vector<std::string>& tables,
-                     std::unique_ptr<LinkDir> links, std::set<std::string> families)
-    : db_(db),
-      primary_(db->config_.fs, tables.front()),
+Secondary::Secondary(const DbConfig& config, const DatabaseFiles& files, ColumnFamilySet& families,
+                     std::atomic<SequenceNumber>& shown_sequence, Mutex* db_mu, ReleaseListener& garbage,
+                     const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links,
+                     std::set<std::string> names)
+    : config_(config),
+      files_(files),
+      families_(families),
+      shown_sequence_(shown_sequence),
+      db_mu_(db_mu),
+      garbage_(garbage),
+      primary_(config.fs, tables.front()),
       links_(std::move(links)),
-      names_(std::move(families)) {
+      names_(std::move(names)) {
   for (const std::string& dir : tables) primary_.Add(dir);
 }
 
@@ -78,7 +85,7 @@ Secondary::Secondary(DBImpl* db, const std::vector<std::string>& tables,
 Status Secondary::ReadManifest(bool* changed) {
   *changed = false;
   uint64_t number = 0;
-  if (Status s = Manifest::ReadCurrent(db_->config_.fs, db_->config_.name, &number); !s.ok()) {
+  if (Status s = Manifest::ReadCurrent(config_.fs, config_.name, &number); !s.ok()) {
     return s;
   }
   if (number != manifest_) {
@@ -88,7 +95,7 @@ Status Secondary::ReadManifest(bool* changed) {
     *changed = true;
   }
   const uint64_t before = manifest_offset_;
-  Status s = Manifest::Follow(db_->config_.fs, db_->config_.name, number, &manifest_offset_,
+  Status s = Manifest::Follow(config_.fs, config_.name, number, &manifest_offset_,
                               [this](const EditRecord& edits)
                                   NO_THREAD_SAFETY_ANALYSIS { return state_.ApplyAll(edits); });
   if (!s.ok()) {
@@ -110,17 +117,17 @@ std::set<uint64_t> Secondary::FilesNeeded() {
 Status Secondary::TakeFile(uint64_t number) {
   if (links_ == nullptr) {
     std::shared_ptr<CompactionFile> file;
-    return db_->files_->Get(number, &file);
+    return files_.tables.Get(number, &file);
   }
   const std::string path = primary_.PathOf(number);
-  Status s = db_->config_.fs->LinkFile(path, PieceFileName(links_->path(), number));
+  Status s = config_.fs->LinkFile(path, PieceFileName(links_->path(), number));
   if (s.ok() || IsMissing(s)) return s;
   if (!holds_open_.exchange(true)) {
-    LogInfo(db_->config_.info_log.get(), "files like " + path + " are held open: " + s.ToString());
+    LogInfo(config_.info_log.get(), "files like " + path + " are held open: " + s.ToString());
   }
-  db_->files_->dirs()->Put(number, primary_.DirOf(number));
+  files_.tables.dirs()->Put(number, primary_.DirOf(number));
   std::shared_ptr<CompactionFile> file;
-  return db_->files_->Get(number, &file);
+  return files_.tables.Get(number, &file);
 }
 
 Status Secondary::Capture() {
@@ -146,8 +153,8 @@ Status Secondary::Capture() {
 
 // Deletes the links, or closes the files, that neither the state nor a reader needs.
 void Secondary::GiveFilesBack() {
-  db_->ledger_->TakeDeadFiles();
-  const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
+  files_.ledger.TakeDeadFiles();
+  const std::vector<uint64_t> live_list = files_.ledger.LiveFiles();
   std::set<uint64_t> keep = FilesNeeded();
   keep.insert(live_list.begin(), live_list.end());
   for (auto it = taken_.begin(); it != taken_.end();) {
@@ -155,20 +162,20 @@ void Secondary::GiveFilesBack() {
       ++it;
       continue;
     }
-    db_->files_->Evict(*it);
+    files_.tables.Evict(*it);
     if (links_ != nullptr) {
-      db_->config_.fs->DeleteFile(PieceFileName(links_->path(), *it)).PermitUncheckedError();
+      config_.fs->DeleteFile(PieceFileName(links_->path(), *it)).PermitUncheckedError();
     }
-    db_->files_->dirs()->Forget(*it);
+    files_.tables.dirs()->Forget(*it);
     primary_.Forget(*it);
     it = taken_.erase(it);
   }
 }
 
 Status Secondary::Prepare(std::vector<Change>* changes) {
-  const auto families = db_->families_.All();
+  const auto families = families_.All();
   {
-    MutexLock lock(&db_->mu_);
+    MutexLock lock(db_mu_);
     for (const auto& family : families) {
       const auto found = state_.families.find(family->id());
       if (found == state_.families.end()) continue;  // dropped: it stays as it is
@@ -214,7 +221,7 @@ Status Secondary::Prepare(std::vector<Change>* changes) {
 
 Status Secondary::ReadLogs() {
   std::vector<uint64_t> numbers;
-  Status s = ListWals(db_->config_.fs, db_->config_.wal_dir, state_.min_log_number, &numbers);
+  Status s = ListWals(config_.fs, config_.wal_dir, state_.min_log_number, &numbers);
   if (!s.ok()) return s;
   last_sequence_ = std::max(last_sequence_, state_.last_sequence);
   std::set<uint64_t> empty;
@@ -223,7 +230,7 @@ Status Secondary::ReadLogs() {
     Entry entry = Entry::kEntered;
     if (number != log_) s = EnterLog(number, empty, &entry);
     if (s.ok() && entry == Entry::kEntered) s = ReadLog();
-    if (IsMissing(s)) return Status::TryAgain(WalFileName(db_->config_.wal_dir, number), "is gone");
+    if (IsMissing(s)) return Status::TryAgain(WalFileName(config_.wal_dir, number), "is gone");
     if (!s.ok() || entry == Entry::kNotYet) return s;
     if (entry == Entry::kEmpty) empty.insert(number);
   }
@@ -236,8 +243,8 @@ Status Secondary::CheckSynced() const {
   if (synced.number < state_.min_log_number || synced.bytes == 0 || log_ > synced.number) return Status::OK();
   if (log_ == synced.number && log_offset_ >= synced.bytes) return Status::OK();
   // A copy may have been made without its logs, and then has no identity yet.
-  if (db_->config_.fs->FileExists(IdentityFileName(db_->config_.name)).IsNotFound()) return Status::OK();
-  return Status::TryAgain(WalFileName(db_->config_.wal_dir, synced.number),
+  if (config_.fs->FileExists(IdentityFileName(config_.name)).IsNotFound()) return Status::OK();
+  return Status::TryAgain(WalFileName(config_.wal_dir, synced.number),
                           "was synced up to offset " + std::to_string(synced.bytes) + ", but " +
                               (log_ == synced.number ? "ends at " + std::to_string(log_offset_) : "is missing"));
 }
@@ -245,7 +252,7 @@ Status Secondary::CheckSynced() const {
 Status Secondary::EnterLog(uint64_t number, const std::set<uint64_t>& empty, Entry* entry) {
   *entry = Entry::kNotYet;
   std::unique_ptr<WalReader> reader;
-  Status s = WalReader::Open(db_->config_.fs, db_->config_.wal_dir, number, &reader);
+  Status s = WalReader::Open(config_.fs, config_.wal_dir, number, &reader);
   if (!s.ok()) return s;
   const LogRead read = reader->ReadHeader();
   if (read == LogRead::kEnd && reader->EndOffset() == 0) *entry = Entry::kEmpty;
@@ -272,7 +279,7 @@ Status Secondary::EnterLog(uint64_t number, const std::set<uint64_t>& empty, Ent
 }
 
 Status Secondary::ReadLog() {
-  Status s = WalReader::OpenAt(db_->config_.fs, db_->config_.wal_dir, log_, log_offset_, &reader_);
+  Status s = WalReader::OpenAt(config_.fs, config_.wal_dir, log_, log_offset_, &reader_);
   if (!s.ok()) return s;
   while (true) {
     Slice record;
@@ -294,12 +301,12 @@ Status Secondary::ReadLog() {
 
 Status Secondary::ApplyBatch(const Slice& record) {
   // Of the manifest's last sequence or below: memtables that readers have must not show half of it, nor empty ones.
-  const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= db_->front_.last_sequence.load();
+  const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= shown_sequence_.load();
   if (hide || memtables_log_ != log_) {
     memtables_log_ = log_;
     memtables_hidden_ |= hide;
-    MutexLock lock(&db_->mu_);
-    for (const auto& family : db_->families_.All()) {
+    MutexLock lock(db_mu_);
+    for (const auto& family : families_.All()) {
       const bool empty = family->mem->empty();
       if (!empty) {
         family->mem->MarkImmutable();
@@ -312,7 +319,7 @@ Status Secondary::ApplyBatch(const Slice& record) {
   }
   rocksdb::WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&db_->families_, log_, &prepared_);
+  RecoverySink sink(&families_, log_, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (next > 0) last_sequence_ = std::max(last_sequence_, next - 1);
@@ -322,17 +329,17 @@ Status Secondary::ApplyBatch(const Slice& record) {
 // --- Rounds
 
 void Secondary::Install(std::vector<Change>* changes) {
-  ReadStateGarbage garbage(&db_->space_);
-  MutexLock lock(&db_->mu_);
+  ReadStateGarbage garbage(&garbage_);
+  MutexLock lock(db_mu_);
   // First the sequence: a reader pins its state before it looks at that, so the new states are
   // never read at an old one.
-  db_->front_.last_sequence.store(std::max(last_sequence_, db_->front_.last_sequence.load()));
-  db_->commits_.SetManifest(manifest_, manifest_offset_);
-  for (const FileChecksum& checksum : state_.LiveChecksums()) db_->ledger_->SetChecksum(checksum);
+  shown_sequence_.store(std::max(last_sequence_, shown_sequence_.load()));
+  files_.commits.SetManifest(manifest_, manifest_offset_);
+  for (const FileChecksum& checksum : state_.LiveChecksums()) files_.ledger.SetChecksum(checksum);
   for (Change& change : *changes) {
     change.family->store()->Install(change.edit, std::move(change.prepared));
   }
-  for (const auto& family : db_->families_.All()) {
+  for (const auto& family : families_.All()) {
     const auto recovered = state_.families.find(family->id());
     if (family->history != nullptr && recovered != state_.families.end()) {
       family->history->Set(recovered->second.history_low);

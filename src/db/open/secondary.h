@@ -33,18 +33,17 @@
 #include <string>
 #include <vector>
 
+#include "db/open/db_config.h"
 #include "db/open/recovered_state.h"
 #include "db/read/followed_primary.h"
+#include "db/space/database_files.h"
 #include "db/write/transaction_support.h"
 #include "env/file_system.h"
-#include "store/store.h"
+#include "family/column_family.h"
 #include "util/mutex.h"
 #include "wal/wal_reader.h"
 
 namespace compassdb {
-
-class ColumnFamily;
-class DBImpl;
 
 // The directory of links of one open secondary. Those of secondaries that are
 // gone are cleared away by the next one with the same path.
@@ -70,10 +69,12 @@ class LinkDir {
 
 class Secondary final : public FollowedPrimary {
  public:
-  // `links` may be null. `families`: the names of those that are opened.
-  // `tables`: where the primary has its compaction files; one directory or more.
-  Secondary(DBImpl* db, const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links,
-            std::set<std::string> families);
+  // `shown_sequence`: the newest that readers may see. `garbage` is notified of states that no reader has any more.
+  // `tables`: where the primary has its compaction files; one directory or more. `links` may be null. `names`: of the
+  // families that are opened.
+  Secondary(const DbConfig& config, const DatabaseFiles& files, ColumnFamilySet& families,
+            std::atomic<SequenceNumber>& shown_sequence, Mutex* db_mu, ReleaseListener& garbage,
+            const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links, std::set<std::string> names);
 
   // The state that the families are to be built from; then CatchUp.
   Status Open(RecoveredState* state) EXCLUDES(mu_);
@@ -110,7 +111,12 @@ class Secondary final : public FollowedPrimary {
   Status ApplyBatch(const Slice& record) REQUIRES(mu_);
   void Install(std::vector<Change>* changes) REQUIRES(mu_);
 
-  DBImpl* const db_;
+  const DbConfig& config_;
+  const DatabaseFiles files_;
+  ColumnFamilySet& families_;
+  std::atomic<SequenceNumber>& shown_sequence_;
+  Mutex* const db_mu_;
+  ReleaseListener& garbage_;
   TableDirs primary_;
   const std::unique_ptr<LinkDir> links_;
   const std::set<std::string> names_;
