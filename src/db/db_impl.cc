@@ -25,8 +25,9 @@ std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, FileCache*
 
 }  // namespace
 
-DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
+DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership, std::unique_ptr<FileLock> lock)
     : config_(std::move(config)),
+      lock_(std::move(lock)),
       ownership_(std::move(ownership)),
       files_(NewFileCache(config_)),
       ledger_(NewExtentLedger(config_, files_.get())),
@@ -47,8 +48,7 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
   store_context_.files = files_.get();
   store_context_.ledger = ledger_.get();
   store_context_.read_only = read_only_;
-  spare_files_ = std::make_unique<SpareFiles>(config_.fs, PieceFileName, [this] { return commits_.NewNumber(); });
-  store_context_.spare_files = spare_files_.get();
+  store_context_.spare_files = &spare_files_;
   store_context_.statistics = options.statistics.get();
   store_context_.max_subcompactions = options.max_subcompactions;
   store_context_.write_options = PieceWriteOptions(options);
@@ -76,6 +76,33 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership)
   }
   scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
   scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
+}
+
+void DBImpl::Follow(const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links,
+                    std::set<std::string> names) {
+  secondary_ = std::make_unique<Secondary>(config_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs}, families_,
+                                           front_.last_sequence, &mu_, space_, tables, std::move(links),
+                                           std::move(names));
+  live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
+  reader_.Follow(secondary_.get());
+  family_factory_.FollowPrimary();
+}
+
+void DBImpl::StartWork() {
+  if (Status limit = space_.TrackAll(); !limit.ok()) {
+    SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
+  }
+  {
+    MutexLock lock(&mu_);
+    for (const auto& family : families_.All()) family->LimitMemTable();
+    opened_ = true;
+    memtables_.LimitsChanged(nullptr);
+    stalls_.Update();
+    MaybeSchedule();
+  }
+  space_.Start(families_);
+  reports_.stats_dump()->Schedule();
+  idle_looks_.Schedule();
 }
 
 Status DBImpl::TryCatchUpWithPrimary() {
@@ -193,7 +220,7 @@ Status DBImpl::Shutdown() {
   Status s;
   if (!read_only_) {
     space_.Close();
-    spare_files_->DeleteAll();
+    spare_files_.DeleteAll();
     s = front_.logs.Close();
     for (uint64_t number : front_.logs.TakeSpares()) {
       // What is left is deleted at the next open.

@@ -21,6 +21,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -41,6 +42,7 @@
 #include "db/jobs/job.h"
 #include "db/jobs/manifest_state.h"
 #include "db/jobs/scheduler.h"
+#include "db/open/database_parts.h"
 #include "db/open/db_config.h"
 #include "db/open/secondary.h"
 #include "db/read/reader.h"
@@ -75,8 +77,16 @@ class DBImpl : public rocksdb::DB,
                private FamilyObserver,
                private JobHost {
  public:
-  explicit DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership = nullptr);
+  // `lock`: null of a database that is only read. Then it is opened: its parts are filled.
+  explicit DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership = nullptr,
+                  std::unique_ptr<FileLock> lock = nullptr);
   ~DBImpl() override;
+  const DatabaseParts& parts() const { return parts_; }
+  // It is a secondary: Secondary says of what.
+  void Follow(const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links, std::set<std::string> names);
+  Secondary* secondary() const { return secondary_.get(); }  // null: it follows nobody
+  // Recovery is over, and the database is written: background work begins.
+  void StartWork() EXCLUDES(mu_);
   // That opened it. GuardedDB asks; what does not come through rocksdb::DB asks here.
   const ProcessMark& process() const { return process_; }
 
@@ -433,8 +443,6 @@ class DBImpl : public rocksdb::DB,
   Status Shutdown();
 
  private:
-  friend class DbOpener;
-  friend class Repairer;
   friend class AutoResume;
 
   Status CheckWritable(const char* method) const { return config_.CheckWritable(method); }
@@ -570,8 +578,7 @@ class DBImpl : public rocksdb::DB,
   const std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
   const std::unique_ptr<FileCache> files_;
   const std::unique_ptr<ExtentLedger> ledger_;
-  std::unique_ptr<SpareFiles> spare_files_;
-  std::unique_ptr<Secondary> secondary_;  // null: it follows nobody
+  std::unique_ptr<Secondary> secondary_;
   Listeners listeners_;
   const EventLog event_log_;
 
@@ -580,6 +587,7 @@ class DBImpl : public rocksdb::DB,
   ColumnFamilySet families_;
   ManifestState manifest_state_{&mu_, families_, *ledger_, front_};
   CommitQueue commits_;
+  SpareFiles spare_files_{config_.fs, PieceFileName, [this] { return commits_.NewNumber(); }};
   WriteFront front_;
   ErrorHandler errors_;
   SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
@@ -653,6 +661,9 @@ class DBImpl : public rocksdb::DB,
                               families_, options_files_, space_, *this};
   IdleLooks idle_looks_{families_, &mu_, *this};
   AutoResume auto_resume_{this};
+  const DatabaseParts parts_{config_, ownership_.get(), store_context_, *files_, *ledger_, spare_files_, mu_,
+                             families_, manifest_state_, commits_, front_, space_, family_factory_, family_manager_,
+                             options_files_, live_files_, reports_, listeners_, event_log_, next_job_id_};
 
   // A callback that forks may return into the engine in the child: what waits there or is under way ends soon.
   const AtForks forks_{this, {.in_child = [](void* db) {

@@ -57,13 +57,13 @@ Status DbOpener::CheckRequest() {
 
 // Looks, but changes nothing: a directory that is not ours stays as it is.
 Status DbOpener::Locate(bool* exists) {
-  FileSystem* const fs = db_->config_.fs;
+  FileSystem* const fs = parts().config.fs;
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   *exists = s.ok();
   if (s.ok() && request_.options.error_if_exists && !request_.read_only) {
     return Status::InvalidArgument(request_.name, "exists (error_if_exists is true)");
   }
-  return s.IsNotFound() ? CheckMayCreate(db_->config_) : s;
+  return s.IsNotFound() ? CheckMayCreate(parts().config) : s;
 }
 
 Status DbOpener::CheckMayCreate(const DbConfig& config) const {
@@ -100,20 +100,20 @@ Status DbOpener::CheckOwnership(const std::string& wal_dir, bool is_new) {
 }
 
 Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
-  DBImpl* const db = db_.get();
+  const DatabaseParts& db = parts();
   Ownership::Claims claims;
-  claims.db_id = db->manifest_state_.db_id();
+  claims.db_id = db.manifest_state.db_id();
   claims.places.first_number = first_number;
-  if (db->config_.wal_dir != db->config_.name) claims.places.wal_dir = db->config_.wal_dir;
-  const std::vector<TablePath>& paths = db->config_.table_paths;
-  const bool plain = paths.size() == 1 && request_.more_table_dirs.empty() && paths.front().dir == db->config_.name;
+  if (db.config.wal_dir != db.config.name) claims.places.wal_dir = db.config.wal_dir;
+  const std::vector<TablePath>& paths = db.config.table_paths;
+  const bool plain = paths.size() == 1 && request_.more_table_dirs.empty() && paths.front().dir == db.config.name;
   for (const TablePath& path : paths) {
     if (!plain) claims.places.tables.push_back({"", path.dir, path.target_bytes});
   }
   for (const std::string& dir : request_.more_table_dirs) claims.places.tables.push_back({"", dir, 0});
   const auto equal = [](const TablePath& a, const TablePath& b) { return a.dir == b.dir && a.target_bytes == b.target_bytes; };
   for (const rocksdb::ColumnFamilyDescriptor& family : request_.families) {
-    const std::vector<TablePath> own = db->config_.PathsOf(family.options);
+    const std::vector<TablePath> own = db.config.PathsOf(family.options);
     if (std::equal(own.begin(), own.end(), paths.begin(), paths.end(), equal)) continue;  // it names none
     for (const TablePath& path : own) claims.places.tables.push_back({family.name, path.dir, path.target_bytes});
   }
@@ -127,13 +127,13 @@ Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
       return ParseFilePath(path, &number, &type) && live.count(number) != 0;
     };
   }
-  return db->ownership_->Claim(std::move(claims));
+  return db.ownership->Claim(std::move(claims));
 }
 
 Status DbOpener::CheckLogsElsewhere(const RecoveredState& state) const {
-  const DbConfig& config = db_->config_;
+  const DbConfig& config = parts().config;
   std::set<std::string> dirs{config.name};
-  const Ownership& ownership = *db_->ownership_;
+  const Ownership& ownership = *parts().ownership;
   if (const std::string& recorded = ownership.places().wal_dir; !recorded.empty() && ownership.IsOwn(recorded)) dirs.insert(recorded);
   std::string used, other;
   if (Status s = config.fs->GetRealPath(config.wal_dir, &used); !s.ok()) return s;
@@ -159,14 +159,14 @@ Status DbOpener::CheckLogsElsewhere(const RecoveredState& state) const {
 }
 
 Status DbOpener::ExplainMissing(const Status& error) const {
-  if (db_->ownership_ == nullptr) return error;
-  FileSystem* const fs = db_->config_.fs;
+  if (parts().ownership == nullptr) return error;
+  FileSystem* const fs = parts().config.fs;
   std::set<std::string> known;
   std::string unknown, real;
   for (const std::string& dir : table_dirs_) {
     if (fs->GetRealPath(dir, &real).ok()) known.insert(real);
   }
-  for (const TablePlace& place : db_->ownership_->places().tables) {
+  for (const TablePlace& place : parts().ownership->places().tables) {
     if (fs->GetRealPath(place.dir, &real).ok() && known.count(real) != 0) continue;
     unknown += (unknown.empty() ? "" : ", ") + place.dir + " (" +
                (place.family.empty() ? "db_paths" : "cf_paths of column family " + place.family) + ")";
@@ -178,32 +178,32 @@ Status DbOpener::ExplainMissing(const Status& error) const {
 
 // A file that stands under a name of the database's, and is not its own.
 bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
-  if (number > 0 && number < db_->ownership_->places().first_number) return true;
+  if (number > 0 && number < parts().ownership->places().first_number) return true;
   if (type != FileType::kWal && type != FileType::kPieceFile) return false;
-  FileSystem* const fs = db_->config_.fs;
+  FileSystem* const fs = parts().config.fs;
   if (WasBegunByOthers(fs, JoinPath(dir, name), type)) return true;
   std::string id;
   return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() &&
-         id != db_->manifest_state_.db_id() && id != recovered_id_;
+         id != parts().manifest_state.db_id() && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.
 Status DbOpener::SkipNumbersInUse() {
-  const std::vector<std::string> tables = db_->files_->dirs()->All();
+  const std::vector<std::string> tables = parts().tables.dirs()->All();
   std::set<std::string> dirs(tables.begin(), tables.end());
-  dirs.insert({request_.name, db_->config_.wal_dir});
+  dirs.insert({request_.name, parts().config.wal_dir});
   for (const std::string& dir : dirs) {
     // What is not there must not come back in a power cut, under a number that is given out again for another directory.
     if (!request_.read_only) {
-      if (Status s = db_->config_.fs->SyncDir(dir); !s.ok()) return s;
+      if (Status s = parts().config.fs->SyncDir(dir); !s.ok()) return s;
     }
     std::vector<std::string> names;
-    Status s = db_->config_.fs->GetChildren(dir, &names);
+    Status s = parts().config.fs->GetChildren(dir, &names);
     // Of a reader's directories one that is not there may hold nothing.
     if (request_.read_only && IsMissing(s)) continue;
     if (!s.ok()) return s;
     for (const std::string& name : names) {
-      db_->commits_.RaiseNextNumber(NumberBehind(name));
+      parts().commits.RaiseNextNumber(NumberBehind(name));
     }
   }
   return Status::OK();
@@ -211,14 +211,14 @@ Status DbOpener::SkipNumbersInUse() {
 
 void DbOpener::DeleteNewFiles() const {
   if (first_new_number_ == 0 || writing_) return;
-  for (const std::string& dir : db_->files_->dirs()->All()) {
+  for (const std::string& dir : parts().tables.dirs()->All()) {
     std::vector<std::string> names;
-    db_->config_.fs->GetChildren(dir, &names).PermitUncheckedError();  // what is left is deleted by an opening that succeeds
+    parts().config.fs->GetChildren(dir, &names).PermitUncheckedError();  // what is left is deleted by an opening that succeeds
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
       if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile && number >= first_new_number_) {
-        db_->config_.fs->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+        parts().config.fs->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
       }
     }
   }
@@ -261,7 +261,7 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     return s;
   }
   if (db_ != nullptr) {
-    LogInfo(db_->config_.info_log.get(), "open failed: " + s.ToString());
+    LogInfo(parts().config.info_log.get(), "open failed: " + s.ToString());
     CatchOutOfMemory("Open", [&] {
       DeleteNewFiles();
       return Status::OK();
@@ -343,26 +343,20 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
   if (request_.read_only) config.access = request_.secondary_path.empty() ? Access::kReadOnly : Access::kSecondary;
-  db_ = std::make_unique<GuardedDB>(std::move(config), std::move(ownership_));
-  db_->lock_ = std::move(lock);
+  db_ = std::make_unique<GuardedDB>(std::move(config), std::move(ownership_), std::move(lock));
   if (links == nullptr) {
-    for (const std::string& dir : table_dirs_) db_->files_->dirs()->Add(dir);
+    for (const std::string& dir : table_dirs_) parts().tables.dirs()->Add(dir);
   }
   if (!request_.secondary_path.empty()) {
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
-    db_->secondary_ = std::make_unique<Secondary>(
-        db_->config_, DatabaseFiles{*db_->files_, *db_->ledger_, db_->commits_, db_->front_.logs}, db_->families_,
-        db_->front_.last_sequence, &db_->mu_, db_->space_, table_dirs_, std::move(links), std::move(names));
-    db_->live_files_.Refuse(Status::NotSupported("Not supported operation in secondary mode."));
-    db_->reader_.Follow(db_->secondary_.get());
-    db_->family_factory_.FollowPrimary();
+    db_->Follow(table_dirs_, std::move(links), std::move(names));
   }
 
   bool exists = false;
   s = Locate(&exists);
   if (exists && is_new) new_database_.reset();  // another process was faster
-  if (s.ok() && db_->secondary_ != nullptr) {
+  if (s.ok() && db_->secondary() != nullptr) {
     s = RecoverSecondary();
   } else if (s.ok()) {
     s = exists ? RecoverExisting() : CreateNew();
@@ -371,29 +365,14 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (s.ok() && !request_.read_only) s = CompleteStores();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) MakeHandles(handles);
-  if (s.ok() && !request_.read_only) s = db_->options_files_.Write();
-  if (s.ok() && !request_.read_only) {
-    if (Status limit = db_->space_.TrackAll(); !limit.ok()) {
-      db_->SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
-    }
-    {
-      MutexLock guard(&db_->mu_);
-      for (const auto& family : db_->families_.All()) family->LimitMemTable();
-      db_->opened_ = true;
-      db_->memtables_.LimitsChanged(nullptr);
-      db_->stalls_.Update();
-      db_->MaybeSchedule();
-    }
-    db_->space_.Start(db_->families_);
-    db_->reports_.stats_dump()->Schedule();
-    db_->idle_looks_.Schedule();
-  }
+  if (s.ok() && !request_.read_only) s = parts().options_files.Write();
+  if (s.ok() && !request_.read_only) db_->StartWork();
   return s;
 }
 
 // An Env that knows no direct I/O says so now, not at the first flush.
 Status DbOpener::CheckDirectIo() {
-  const DbConfig& config = db_->config_;
+  const DbConfig& config = parts().config;
   Status s;
   if (config.options.use_direct_reads) {
     std::unique_ptr<RandomAccessFile> file;
@@ -410,32 +389,32 @@ Status DbOpener::CheckDirectIo() {
 }
 
 Status DbOpener::CreateNew() {
-  DBImpl* const db = db_.get();
-  const NewDatabaseDirs dirs{request_.name, db->config_.wal_dir, table_dirs_};
-  if (Status s = CheckMayBeMadeIn(db->config_.fs, *db->ownership_, dirs); !s.ok()) return s;
-  LogInfo(db->config_.info_log.get(), "creating " + request_.name);
+  const DatabaseParts& db = parts();
+  const NewDatabaseDirs dirs{request_.name, db.config.wal_dir, table_dirs_};
+  if (Status s = CheckMayBeMadeIn(db.config.fs, *db.ownership, dirs); !s.ok()) return s;
+  LogInfo(db.config.info_log.get(), "creating " + request_.name);
   const uint64_t hash_seed = NewHashSeed();
-  db->manifest_state_.SetIdentity(NewDbId(), hash_seed);
-  db->store_context_.hasher = KeyHasher(hash_seed);
+  db.manifest_state.SetIdentity(NewDbId(), hash_seed);
+  db.stores.hasher = KeyHasher(hash_seed);
   std::shared_ptr<ColumnFamily> family;
-  Status s = db->family_factory_.Make(0, rocksdb::kDefaultColumnFamilyName,
+  Status s = db.family_factory.Make(0, rocksdb::kDefaultColumnFamilyName,
                             *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
   // A file that is left of an attempt that never got to its CURRENT keeps its number.
-  const uint64_t first_number = db->commits_.next_number();
+  const uint64_t first_number = db.commits.next_number();
   if (s = SkipNumbersInUse(); !s.ok()) return s;
-  const bool others = db->commits_.next_number() > first_number;
-  s = ClaimDirs(nullptr, others ? db->commits_.next_number() : 0);
+  const bool others = db.commits.next_number() > first_number;
+  s = ClaimDirs(nullptr, others ? db.commits.next_number() : 0);
   if (!s.ok()) return s;
-  s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->manifest_state_.db_id());
+  s = WriteFileAtomically(db.config.fs, IdentityFileName(request_.name), db.manifest_state.db_id());
   if (!s.ok()) return s;
-  db->families_.Add(family);
+  db.families.Add(family);
   return StartWriting(WalRecoveryReport());
 }
 
 Status DbOpener::CompleteStores() {
-  for (const auto& family : db_->families_.All()) {
+  for (const auto& family : parts().families.All()) {
     Pages* const pages = family->store()->pages();
     if (pages == nullptr) continue;
     CommitItem item;
@@ -447,21 +426,21 @@ Status DbOpener::CompleteStores() {
     if (!s.ok()) return s;
     std::vector<CommitItem> items;
     items.push_back(std::move(item));
-    ReadStateGarbage garbage(&db_->space_);
-    MutexLock lock(&db_->mu_);
-    if (s = db_->commits_.Commit(&items, garbage.list()); !s.ok()) return s;
+    ReadStateGarbage garbage(&parts().space);
+    MutexLock lock(&parts().mu);
+    if (s = parts().commits.Commit(&items, garbage.list()); !s.ok()) return s;
   }
   return Status::OK();
 }
 
 Status DbOpener::CreateMissingFamilies() {
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    if (db_->families_.ByName(descriptor.name) != nullptr) continue;
+    if (parts().families.ByName(descriptor.name) != nullptr) continue;
     if (!request_.options.create_missing_column_families) {
       return Status::InvalidArgument("Column family not found", descriptor.name);
     }
     std::shared_ptr<ColumnFamily> family;
-    if (Status s = db_->family_manager_.Create(descriptor.options, descriptor.name, &family); !s.ok()) return s;
+    if (Status s = parts().family_manager.Create(descriptor.options, descriptor.name, &family); !s.ok()) return s;
   }
   return Status::OK();
 }
@@ -470,10 +449,10 @@ Status DbOpener::CreateMissingFamilies() {
 void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
   if (handles != nullptr) {
     for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-      handles->push_back(new ColumnFamilyHandleImpl(db_->families_.ByName(descriptor.name), &db_->family_manager_));
+      handles->push_back(new ColumnFamilyHandleImpl(parts().families.ByName(descriptor.name), &parts().family_manager));
     }
   }
-  db_->family_manager_.MakeDefaultHandle();
+  parts().family_manager.MakeDefaultHandle();
 }
 
 }  // namespace compassdb

@@ -79,6 +79,8 @@ class DbOpener {
   void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
+  const DatabaseParts& parts() const { return db_->parts(); }
+
   // recover.cc
   // Since it was read, by a primary beside whom this one reads.
   bool ManifestHasMovedOn(FileSystem* fs) const;

@@ -81,8 +81,8 @@ Status DbOpener::LiveTables(FileSystem* fs, const std::string& dir, std::set<uin
 }
 
 Status DbOpener::RecoverExisting() {
-  DBImpl* const db = db_.get();
-  FileSystem* const fs = db->config_.fs;
+  const DatabaseParts& db = parts();
+  FileSystem* const fs = db.config.fs;
   RecoveredState state;
   Status s;
   do {
@@ -92,58 +92,58 @@ Status DbOpener::RecoverExisting() {
       fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes_).PermitUncheckedError();
     }
     // Before all that it is compared with: a primary may go on meanwhile.
-    synced_mark_ = ReadSyncedMark(fs, db->config_.wal_dir);
+    synced_mark_ = ReadSyncedMark(fs, db.config.wal_dir);
     uint64_t end = 0;
     s = ReplayManifest(fs, request_.name, current_manifest_, &state, &end);
-    if (request_.read_only) db->commits_.SetManifest(current_manifest_, end);
+    if (request_.read_only) db.commits.SetManifest(current_manifest_, end);
   } while (!s.ok() && request_.read_only && WasReplaced(fs, request_.name, &current_manifest_));
   if (!s.ok()) return s;
-  LogInfo(db->config_.info_log.get(),
+  LogInfo(db.config.info_log.get(),
           "recovering " + ManifestFileName(request_.name, current_manifest_) + ": " +
               std::to_string(state.families.size()) + " column families, last sequence " +
               std::to_string(state.last_sequence) + ", oldest log " +
               std::to_string(state.min_log_number));
   recovered_id_ = state.db_id;
-  copied_ = db->config_.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
+  copied_ = db.config.fs->FileExists(IdentityFileName(request_.name)).IsNotFound();
   new_identity_ = copied_ && !request_.read_only;  // a copy is another database from here on
-  db->manifest_state_.SetIdentity(new_identity_ ? NewDbId() : recovered_id_, state.hash_seed);
-  db->store_context_.hasher = KeyHasher(state.hash_seed);
-  db->front_.last_sequence = state.last_sequence;
+  db.manifest_state.SetIdentity(new_identity_ ? NewDbId() : recovered_id_, state.hash_seed);
+  db.stores.hasher = KeyHasher(state.hash_seed);
+  db.front.last_sequence = state.last_sequence;
   {
-    MutexLock lock(&db->mu_);
-    db->manifest_state_.set_max_family_id(state.max_column_family);
+    MutexLock lock(&db.mu);
+    db.manifest_state.set_max_family_id(state.max_column_family);
   }
-  db->commits_.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
+  db.commits.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
   // No later log has the number of one that the mark may still be of.
-  db->commits_.RaiseNextNumber(synced_mark_.log.number + 1);
-  for (const FileChecksum& checksum : state.LiveChecksums()) db->ledger_->SetChecksum(checksum);
+  db.commits.RaiseNextNumber(synced_mark_.log.number + 1);
+  for (const FileChecksum& checksum : state.LiveChecksums()) db.ledger.SetChecksum(checksum);
   s = SkipNumbersInUse();
-  if (s.ok() && !request_.read_only) first_new_number_ = db->commits_.next_number();
+  if (s.ok() && !request_.read_only) first_new_number_ = db.commits.next_number();
   if (s.ok()) s = CheckLogsElsewhere(state);
   if (s.ok()) s = BuildFamilies(state);
   if (s.ok() && !request_.read_only) s = ClaimDirs(&state, 0);
   if (s.ok()) s = ReplayLogs(state);
   if (s.ok() && new_identity_) {
-    s = WriteFileAtomically(db->config_.fs, IdentityFileName(request_.name), db->manifest_state_.db_id());
+    s = WriteFileAtomically(db.config.fs, IdentityFileName(request_.name), db.manifest_state.db_id());
   }
   return s;
 }
 
 Status DbOpener::RecoverSecondary() {
-  DBImpl* const db = db_.get();
+  const DatabaseParts& db = parts();
   RecoveredState state;
-  Status s = db->secondary_->Open(&state);
+  Status s = db_->secondary()->Open(&state);
   if (IsMissing(s)) s = ExplainMissing(s);
   if (s.ok()) s = CheckLogsElsewhere(state);
   if (!s.ok()) return s;
-  db->manifest_state_.SetIdentity(state.db_id, state.hash_seed);
-  db->store_context_.hasher = KeyHasher(state.hash_seed);
+  db.manifest_state.SetIdentity(state.db_id, state.hash_seed);
+  db.stores.hasher = KeyHasher(state.hash_seed);
   if (s = BuildFamilies(state); !s.ok()) return s;
-  LogInfo(db->config_.info_log.get(),
-          "following " + request_.name + (db->secondary_->has_links()
+  LogInfo(db.config.info_log.get(),
+          "following " + request_.name + (db_->secondary()->has_links()
                                               ? ", with links to its files"
                                               : ", with its files held open: no links can be made"));
-  return db->secondary_->CatchUp();
+  return db_->secondary()->CatchUp();
 }
 
 Status DbOpener::BuildFamilies(const RecoveredState& state) {
@@ -163,7 +163,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
               (usual ? "" : " of column family " + recovered.name));
     }
     std::shared_ptr<ColumnFamily> family;
-    Status s = db_->family_factory_.Make(id, recovered.name, *options, &family);
+    Status s = parts().family_factory.Make(id, recovered.name, *options, &family);
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
     // What a manifest names, nobody takes away but with a later one.
@@ -175,17 +175,17 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     if (family->history != nullptr) family->history->Set(recovered.history_low);
     family->log_number = family->mem_log_number =
         std::max(recovered.log_number, state.min_log_number);
-    db_->families_.Add(std::move(family));
+    parts().families.Add(std::move(family));
   }
   if (!unopened.empty() && !request_.read_only) {
     return Status::InvalidArgument("Column families not opened: " + unopened);
   }
   if (!unopened.empty()) {
-    db_->live_files_.Refuse(
+    parts().live_files.Refuse(
         Status::NotSupported("a copy needs the files of all column families, and not opened are", unopened));
   }
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    if (db_->families_.ByName(descriptor.name) == nullptr &&
+    if (parts().families.ByName(descriptor.name) == nullptr &&
         (request_.read_only || !request_.options.create_missing_column_families)) {
       return Status::InvalidArgument("Column family not found", descriptor.name);
     }
@@ -194,7 +194,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
 }
 
 Status DbOpener::ReplayLogs(const RecoveredState& state) {
-  const DbConfig& config = db_->config_;
+  const DbConfig& config = parts().config;
   std::vector<uint64_t> logs;
   Status s = ListWals(config.fs, config.wal_dir, state.min_log_number, &logs);
   if (!s.ok()) return s;
@@ -221,8 +221,8 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   if (!request_.logs_are_own) recovery.db_id = state.db_id;
   recovery.synced = synced;
   recovery.filter = MakeWalFilter(state);
-  job_ = db_->next_job_id_.fetch_add(1);
-  if (!logs.empty()) db_->event_log_.RecoveryStarted(job_, logs);
+  job_ = parts().next_job_id.fetch_add(1);
+  if (!logs.empty()) parts().event_log.RecoveryStarted(job_, logs);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
                   [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
@@ -238,12 +238,12 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   TellOfDamage(report, logs);
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
   s = FinishRecovery(report, logs);
-  if (s.ok() && !logs.empty()) db_->event_log_.RecoveryFinished(job_);
+  if (s.ok() && !logs.empty()) parts().event_log.RecoveryFinished(job_);
   return s;
 }
 
 WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
-  rocksdb::WalFilter* const filter = db_->config_.options.wal_filter;
+  rocksdb::WalFilter* const filter = parts().config.options.wal_filter;
   if (filter == nullptr) return nullptr;
   std::map<uint32_t, uint64_t> log_numbers;
   std::map<std::string, uint32_t> ids;
@@ -269,9 +269,9 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
         *verdict = WalVerdict::kStop;
         return Status::OK();
       case Option::kCorruptedRecord:
-        LogInfo(db_->config_.info_log.get(),
+        LogInfo(parts().config.info_log.get(),
                 path + ": a record is corrupt, says the WAL filter " + filter->Name());
-        if (!db_->config_.options.paranoid_checks) break;  // then it counts all the same
+        if (!parts().config.options.paranoid_checks) break;  // then it counts all the same
         *verdict = WalVerdict::kDamaged;
         return Status::OK();
       default:
@@ -292,13 +292,13 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&db_->families_, wal_number, &prepared_);
+  RecoverySink sink(&parts().families, wal_number, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (sink.inside_section()) return Status::Corruption("prepared section without its end");
-  if (next > 0) db_->front_.last_sequence = std::max(db_->front_.last_sequence.load(), next - 1);
+  if (next > 0) parts().front.last_sequence = std::max(parts().front.last_sequence.load(), next - 1);
   if (!sink.full() || request_.read_only) return Status::OK();
-  for (const auto& family : db_->families_.All()) {
+  for (const auto& family : parts().families.All()) {
     if (!family->mem->ShouldFlush()) continue;
     if (Status s = FlushRecovered(family); !s.ok()) return s;
   }
@@ -313,12 +313,12 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   request.recovery = true;
   {
     // Or separated values would not be told of what ends them, and a new run would be of one group that is all.
-    MutexLock lock(&db_->mu_);
+    MutexLock lock(&parts().mu);
     if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   }
   VersionEdit edit;
-  const JobContext job{db_.get(), db_->config_.name, job_, family};
-  JobListener listener(&db_->listeners_, job, JobListener::Kind::kRecovery);
+  const JobContext job{db_.get(), parts().config.name, job_, family};
+  JobListener listener(&parts().listeners, job, JobListener::Kind::kRecovery);
   JobReport report;
   report.observer = listener.observer();
   std::unique_ptr<Store::Prepared> prepared;
@@ -327,8 +327,8 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   listener.JobEnded(report, s);
   if (s.ok()) s = family->store()->Prepare(edit, &prepared);
   if (!s.ok()) return s;
-  db_->event_log_.FilesCreated(job, report);
-  MutexLock lock(&db_->mu_);
+  parts().event_log.FilesCreated(job, report);
+  MutexLock lock(&parts().mu);
   edit.column_family = family->id();
   family->store()->Install(edit, std::move(prepared));
   family->StartMemTable();
@@ -337,7 +337,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
 
 // Their names, too.
 Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
-  const DbConfig& config = db_->config_;
+  const DbConfig& config = parts().config;
   Status s = config.fs->SyncDir(config.wal_dir);
   for (size_t i = 0; i < logs.size() && s.ok(); ++i) {
     s = SyncFile(config.fs, WalFileName(config.wal_dir, logs[i]));
@@ -348,30 +348,30 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
 // What is behind damage, and was not replayed, goes with its log.
 void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
   if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
-  for (const std::string& problem : report.problems) db_->reports_.AddWalDamage(problem);
+  for (const std::string& problem : report.problems) parts().reports.AddWalDamage(problem);
   const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;
   const uint64_t offset = report.stopped_early ? report.stop_offset : report.end_offset;
   uint64_t behind = 0;
   for (const uint64_t log : logs) {
     uint64_t size = 0;
-    if (log < number || !db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, log), &size).ok()) continue;
+    if (log < number || !parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, log), &size).ok()) continue;
     behind += log == number ? size - std::min(size, offset) : size;
   }
-  const std::string what = std::to_string(behind) + " bytes from " + WalFileName(db_->config_.wal_dir, number) + " at offset " +
+  const std::string what = std::to_string(behind) + " bytes from " + WalFileName(parts().config.wal_dir, number) + " at offset " +
                            std::to_string(offset) + " on are not replayed";
-  if (behind > 0) db_->reports_.AddWalDamage(what);
-  LogInfo(db_->config_.info_log.get(), "write-ahead log: " + what);
+  if (behind > 0) parts().reports.AddWalDamage(what);
+  LogInfo(parts().config.info_log.get(), "write-ahead log: " + what);
 }
 
 Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
                                 const std::vector<uint64_t>& logs) {
-  const auto families = db_->families_.All();
+  const auto families = parts().families.All();
   if (request_.read_only) {
-    if (db_->config_.options.max_open_files < 0) {
+    if (parts().config.options.max_open_files < 0) {
       // A primary may delete them at any moment. What cannot be opened is told by what needs it.
-      for (const uint64_t number : db_->ledger_->LiveFiles()) {
+      for (const uint64_t number : parts().ledger.LiveFiles()) {
         std::shared_ptr<CompactionFile> file;
-        db_->files_->Get(number, &file).PermitUncheckedError();
+        parts().tables.Get(number, &file).PermitUncheckedError();
       }
     }
     for (const uint64_t number : logs) {
@@ -380,30 +380,30 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
         bytes = report.end_offset;  // a primary may write on
       } else {
         // One that is gone by now is missed by who makes a copy.
-        db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes).PermitUncheckedError();
+        parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, number), &bytes).PermitUncheckedError();
       }
-      db_->live_files_.AddReplayedLog({number, bytes});
+      parts().live_files.AddReplayedLog({number, bytes});
     }
-    ReadStateGarbage garbage(&db_->space_);
-    MutexLock lock(&db_->mu_);
+    ReadStateGarbage garbage(&parts().space);
+    MutexLock lock(&parts().mu);
     for (const auto& family : families) family->InstallReadState(garbage.list());
     return Status::OK();
   }
   for (const uint64_t number : unused_logs_) {
     // Where it stays, or comes back in a power cut, it is passed over.
-    db_->config_.fs->DeleteFile(WalFileName(db_->config_.wal_dir, number)).PermitUncheckedError();
+    parts().config.fs->DeleteFile(WalFileName(parts().config.wal_dir, number)).PermitUncheckedError();
   }
   // Logs that could not be read to their end must not be read again behind
   // newer ones, so what they gave is flushed whatever the option says; likewise
   // logs of another identity.
   bool keep_logs = !new_identity_ &&
-                   db_->config_.options.avoid_flush_during_recovery && !flushed_ &&
+                   parts().config.options.avoid_flush_during_recovery && !flushed_ &&
                    !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
   // A killed process leaves them in the kernel's hands; what is synced from now on stands on them.
   if (keep_logs && !logs.empty()) {
     Status s = SyncLogs(logs);
     keep_logs = s.ok();
-    if (!s.ok()) LogInfo(db_->config_.info_log.get(), "the logs are not kept: " + s.ToString());
+    if (!s.ok()) LogInfo(parts().config.info_log.get(), "the logs are not kept: " + s.ToString());
   }
   if (!keep_logs) {
     // What is logged anew is durable before the tables are: so must be what was written before it.
@@ -418,64 +418,64 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   }
   for (uint64_t number : logs) {
     uint64_t bytes = 0;
-    Status s = db_->config_.fs->GetFileSize(WalFileName(db_->config_.wal_dir, number), &bytes);
+    Status s = parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, number), &bytes);
     if (!s.ok()) return s;
-    db_->front_.logs.AddRecovered(number, bytes);
+    parts().front.logs.AddRecovered(number, bytes);
   }
-  if (!logs.empty()) db_->front_.logs.SetRecoveredEnd({report.end_number, report.end_offset});
+  if (!logs.empty()) parts().front.logs.SetRecoveredEnd({report.end_number, report.end_offset});
   return StartWriting(report);
 }
 
 // What is prepared goes into the first log, before the manifest gives up the
 // old ones: after a crash in between it is found twice, which does no harm.
 Status DbOpener::RelogPrepared() {
-  DBImpl* const db = db_.get();
-  const uint64_t number = db->front_.logs.current_number();
+  const DatabaseParts& db = parts();
+  const uint64_t number = db.front.logs.current_number();
   for (auto& [xid, transaction] : prepared_) {
     transaction.section = std::make_shared<PreparedSection>(xid);
     transaction.section->batch = transaction.batch;
     if (Status s = WriteBatchInternal::MarkEndPrepare(&transaction.section->batch, xid); !s.ok()) return s;
-    db->front_.open_sections.Announce(xid);
-    db->front_.open_sections.Logged(transaction.section, number);
+    db.front.open_sections.Announce(xid);
+    db.front.open_sections.Logged(transaction.section, number);
   }
   if (!prepared_.empty()) {
-    Status s = db->front_.open_sections.WriteTo(&db->front_.logs, db->front_.last_sequence + 1);
-    if (s.ok()) s = db->front_.logs.Sync();
+    Status s = db.front.open_sections.WriteTo(&db.front.logs, db.front.last_sequence + 1);
+    if (s.ok()) s = db.front.logs.Sync();
     if (!s.ok()) return s;
-    db->front_.open_sections.AreIn(number, db->config_.info_log.get());
+    db.front.open_sections.AreIn(number, db.config.info_log.get());
   }
-  db->front_.open_sections.SetRecovered(std::move(prepared_));
+  db.front.open_sections.SetRecovered(std::move(prepared_));
   return Status::OK();
 }
 
 // The first log and the new manifest. `report` names the logs that are kept.
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
-  DBImpl* const db = db_.get();
+  const DatabaseParts& db = parts();
   writing_ = true;
-  if (Status s = db->space_.obsolete().OpenArchive(); !s.ok()) return s;
+  if (Status s = db.space.obsolete().OpenArchive(); !s.ok()) return s;
   WalHeader header;
-  header.compression = db->config_.options.wal_compression;
+  header.compression = db.config.options.wal_compression;
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;
-  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db->front_.last_sequence.load();
+  header.predecessor_last_sequence = report.end_number == 0 ? 0 : db.front.last_sequence.load();
   // A crash before the new manifest leaves this log beside the old identity.
-  if (!new_identity_) header.db_id = db->manifest_state_.db_id();
-  if (Status s = db->front_.logs.StartFirst(header, db->manifest_state_.db_id()); !s.ok()) return s;
-  const uint64_t number = db->front_.logs.current_number();
+  if (!new_identity_) header.db_id = db.manifest_state.db_id();
+  if (Status s = db.front.logs.StartFirst(header, db.manifest_state.db_id()); !s.ok()) return s;
+  const uint64_t number = db.front.logs.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
-    ReadStateGarbage garbage(&db_->space_);
-    MutexLock lock(&db->mu_);
-    for (const auto& family : db->families_.All()) {
+    ReadStateGarbage garbage(&parts().space);
+    MutexLock lock(&db.mu);
+    for (const auto& family : db.families.All()) {
       if (family->mem->empty()) family->log_number = family->mem_log_number = number;
       family->InstallReadState(garbage.list());
     }
-    if (Status s = db->commits_.Rotate(); !s.ok()) return s;
+    if (Status s = db.commits.Rotate(); !s.ok()) return s;
     uint64_t oldest = number;
-    for (const auto& family : db->families_.All()) {
+    for (const auto& family : db.families.All()) {
       oldest = std::min(oldest, family->OldestLogNeeded());
     }
-    db->commits_.set_min_log_number(oldest);
+    db.commits.set_min_log_number(oldest);
   }
   DeleteLeftovers();
   return Status::OK();
@@ -483,21 +483,21 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
 
 // What no manifest names any more: failures are logged, the next open tries again.
 void DbOpener::DeleteLeftovers() {
-  const DbConfig& config = db_->config_;
-  db_->spare_files_->DeleteAll();  // or they would be taken for leftovers, and still be given out
-  const std::vector<uint64_t> live_list = db_->ledger_->LiveFiles();
+  const DbConfig& config = parts().config;
+  parts().spare_files.DeleteAll();  // or they would be taken for leftovers, and still be given out
+  const std::vector<uint64_t> live_list = parts().ledger.LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
   std::set<std::string> pages;
   {
-    MutexLock lock(&db_->mu_);
-    for (const auto& family : db_->families_.All()) {
+    MutexLock lock(&parts().mu);
+    for (const auto& family : parts().families.All()) {
       const Pages* const in_place = family->store()->pages();
       if (in_place == nullptr) continue;
       for (const std::string& path : in_place->FilesInPlace()) pages.insert(path);
     }
   }
   std::set<std::string> dirs{request_.name, config.wal_dir};
-  for (const std::string& dir : db_->files_->dirs()->All()) dirs.insert(dir);
+  for (const std::string& dir : parts().tables.dirs()->All()) dirs.insert(dir);
   for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     if (!config.fs->GetChildren(dir, &names).ok()) continue;
@@ -505,7 +505,7 @@ void DbOpener::DeleteLeftovers() {
       uint64_t number = 0;
       FileType type;
       if (IsTrashName(name)) {
-        Status s = db_->space_.tracked().DeleteTrash(JoinPath(dir, name));
+        Status s = parts().space.tracked().DeleteTrash(JoinPath(dir, name));
         LogInfo(config.info_log.get(), "deleting " + JoinPath(dir, name) + ": " + s.ToString());
         continue;
       }
@@ -515,19 +515,19 @@ void DbOpener::DeleteLeftovers() {
       if (dir != request_.name && !tables && (type != FileType::kWal || dir != config.wal_dir)) continue;
       bool remove = false;
       if (type == FileType::kWal) {
-        remove = number < db_->commits_.min_log_number();
+        remove = number < parts().commits.min_log_number();
       } else if (type == FileType::kPieceFile) {
         remove = live.count(number) == 0;
       } else if (type == FileType::kPageFile) {
         remove = pages.count(JoinPath(dir, name)) == 0;
       } else if (type == FileType::kManifest || type == FileType::kManifestMirror) {
-        remove = number != db_->commits_.manifest_number();
+        remove = number != parts().commits.manifest_number();
       } else if (type == FileType::kTemp) {
         remove = true;
       }
       if (!remove || IsForeign(dir, name, type, number)) continue;
       if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
-        Status s = db_->space_.obsolete().RetireLog(number);
+        Status s = parts().space.obsolete().RetireLog(number);
         LogInfo(config.info_log.get(), "put away log " + std::to_string(number) + ": " + s.ToString());
         continue;
       }

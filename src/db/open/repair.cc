@@ -482,11 +482,12 @@ uint64_t Repairer::NumberBehindAll(const FileList& files) const {
 Status Repairer::CheckTables() {
   DbConfig config = config_;
   config.access = Access::kReadOnly;
-  DBImpl db(std::move(config));
-  db.store_context_.hasher = KeyHasher(state_.hash_seed);
-  db.store_context_.log_info = [this](const std::string& line) { Log(line); };
-  db.store_context_.describe_job = [&](JobRecord* record) {
-    record->order = db.commits_.NewNumber();
+  DBImpl database(std::move(config));
+  const DatabaseParts& db = database.parts();
+  db.stores.hasher = KeyHasher(state_.hash_seed);
+  db.stores.log_info = [this](const std::string& line) { Log(line); };
+  db.stores.describe_job = [&](JobRecord* record) {
+    record->order = db.commits.NewNumber();
     record->state = StateEdits();
     for (const auto& [id, table] : state_.families.at(record->job.column_family).tables) {
       record->live.push_back({table.level, id});
@@ -495,8 +496,8 @@ Status Repairer::CheckTables() {
   };
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
-  db.commits_.RaiseNextNumber(NumberBehindAll(files));
-  for (const std::string& dir : recorded_dirs_) db.files_->dirs()->Add(dir);
+  db.commits.RaiseNextNumber(NumberBehindAll(files));
+  for (const std::string& dir : recorded_dirs_) db.tables.dirs()->Add(dir);
   files_before_.emplace(files.begin(), files.end());
   SalvageReport found;
   for (auto& [id, family] : state_.families) {
@@ -511,7 +512,7 @@ Status Repairer::CheckTables() {
     std::shared_ptr<ColumnFamily> opened;
     const rocksdb::ColumnFamilyOptions sanitized =
         SanitizeFamilyOptions(options_, descriptor->options);
-    if (Status s = db.family_factory_.Make(id, family.name, sanitized, &opened); !s.ok()) return s;
+    if (Status s = db.family_factory.Make(id, family.name, sanitized, &opened); !s.ok()) return s;
     if (Status s = opened->store()->Open(); !s.ok()) return s;
     VersionEdit edit;
     bool changed = false;
@@ -521,7 +522,7 @@ Status Repairer::CheckTables() {
     if (!s.ok()) return s;
     changed_ = changed_ || changed;
   }
-  state_.next_number = std::max(state_.next_number, db.commits_.next_number());
+  state_.next_number = std::max(state_.next_number, db.commits.next_number());
   report_->kept_tables = found.tables;
   report_->rewritten_tables = found.rewritten_tables;
   report_->lost_tables = found.lost_tables;
