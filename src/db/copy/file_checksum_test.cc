@@ -89,10 +89,10 @@ class FileChecksumTest : public DbTest {
     generator->Finalize();
     return generator->Name() + generator->GetChecksum();
   }
-  // Until no job takes files away any more that a test looks at by itself.
+  // Until no job deletes files that a test reads by itself.
   void Settle() { ASSERT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok()); }
   void ExpectAllRight() {
-    const Status s = db_->VerifyFileChecksums(rocksdb::ReadOptions());  // beside whatever runs
+    const Status s = db_->VerifyFileChecksums(rocksdb::ReadOptions());  // with concurrent work
     EXPECT_TRUE(s.ok()) << s.ToString();
     Settle();
     const auto listed = Listed();
@@ -105,7 +105,7 @@ class FileChecksumTest : public DbTest {
   }
 };
 
-TEST_F(FileChecksumTest, AreThoseOfTheBytesWhateverDies) {
+TEST_F(FileChecksumTest, AreThoseOfTheBytesAfterAnyDeath) {
   const auto files = std::make_shared<Files>();
   options_.listeners.push_back(files);
   OpenDb();
@@ -281,7 +281,7 @@ TEST_F(FileChecksumTest, DeadSpaceIsBounded) {
       ASSERT_TRUE(fs_->GetFileSize(PieceFileName(name_, number), &size).ok());
       on_disk += size;
     }
-    // 5 MB of data, what pieces and groups may hold besides, and what may be dead in files (else 9.3 MB of
+    // 5 MB of data, the overhead of pieces and groups, and dead bytes in files (else 9.3 MB of
     // values, and 13.9 MB of tables, whose garbage depends on when compactions run).
     EXPECT_LT(on_disk, uint64_t{2500} * 2000 * (values ? 17 : 22) / 10) << values;
     EXPECT_EQ(fs_->Count(FaultOp::kPunch), 0u);

@@ -66,7 +66,7 @@ class FollowLogTest : public DbTest {
     EXPECT_TRUE(s.ok()) << s.ToString();
     return iterator;
   }
-  // "sequence:count ..." of what the iterator gives from where it stands.
+  // "sequence:count ..." of the iterator's batches from its position on.
   static std::string Rest(TransactionLogIterator* iterator) {
     std::string out;
     for (; iterator->Valid(); iterator->Next()) {
@@ -196,7 +196,7 @@ TEST_F(FollowLogTest, ArchivedLogsAreKeptAcrossOpens) {
   EXPECT_EQ(Logs(), "a1 a3 a5 a7 l9 ");
   EXPECT_EQ(From(1), "1:2 3:2 5:2 7:2 9:2");
   EXPECT_EQ(From(6), "5:2 7:2 9:2");
-  // With no archive any more nothing is moved there, and what is there stays.
+  // Without an archive no log is moved there, and archived ones stay.
   options_.WAL_ttl_seconds = 0;
   OpenDb();
   ASSERT_TRUE(WriteMany(9, 2).ok());
@@ -278,7 +278,7 @@ TEST_F(FollowLogTest, WhatRecoveryLeftOutIsNotFollowed) {
   EXPECT_EQ(From(survived + 1), std::to_string(survived + 1) + ":1");
 }
 
-// Resume gives up what failed: nobody reads it, and nobody follows it, whoever began before.
+// Resume abandons the failed log: no read and no follower uses it, even an earlier one.
 TEST_F(FollowLogTest, ABatchWhoseWriteFailedIsNotFollowed) {
   Archive();
   options_.max_bgerror_resume_count = 0;
@@ -302,7 +302,7 @@ TEST_F(FollowLogTest, ABatchWhoseWriteFailedIsNotFollowed) {
   }
 }
 
-// Logs that are made ahead are nothing to follow, of a primary neither.
+// Spare logs are not followed, also not those of a primary.
 TEST_F(FollowLogTest, ASecondaryFollowsIntoTheNextLog) {
   options_.max_open_files = -1;
   OpenDb();
@@ -336,7 +336,7 @@ TEST_F(FollowLogTest, ASecondaryFollowsIntoTheNextLog) {
 }
 
 // An error is the iterator's, not the end, wherever it is met.
-TEST_F(FollowLogTest, ErrorsOfReadingAreTold) {
+TEST_F(FollowLogTest, ErrorsOfReadingAreReported) {
   Archive();
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
@@ -395,7 +395,7 @@ TEST_F(FollowLogTest, ABatchThatIsNoneIsCorruption) {
   EXPECT_EQ(From(2), "2:1");
 }
 
-// How many sequences a commit takes its batch does not say: who wants one within it gets it whole.
+// A commit's batch does not have the number of its sequences: a reader of one within it gets it whole.
 TEST_F(FollowLogTest, FromWithinACommit) {
   Archive();
   options_.allow_2pc = true;
@@ -466,7 +466,7 @@ TEST_F(FollowLogTest, DisabledDeletionsKeepLogsWhereTheyAre) {
   EXPECT_EQ(Logs(), "a1 ");
 }
 
-TEST_F(FollowLogTest, AFollowerBesideWritersSeesEveryBatchOnce) {
+TEST_F(FollowLogTest, AFollowerOfConcurrentWritersSeesEveryBatchOnce) {
   Archive();
   options_.write_buffer_size = 64 << 10;
   OpenDb();

@@ -282,7 +282,7 @@ TEST_F(LiveFilesTest, CopyOfAnOnlyReadDatabaseHasWhatIsLogged) {
   }
 }
 
-// A primary that goes on takes logs away which the reader has read: a copy without them would lack what they held.
+// A running primary deletes logs that the reader has read: a copy without them would lack their records.
 TEST_F(LiveFilesTest, NoCopyOfAnOnlyReadDatabaseWhoseLogsAreGone) {
   OpenDb();
   Fill(0, 1, "logged");

@@ -64,7 +64,7 @@ TEST_F(FamiliesTest, DropTakesEffectAndHandlesStayReadable) {
   OpenDb();
 }
 
-// Otherwise who opens with the stored options would ask for a family that is gone.
+// Otherwise an open with the stored options would request a dropped family.
 TEST_F(FamiliesTest, StoredOptionsForgetWhatWasDroppedBeforeOneThatCannotBe) {
   families_ = {"default", "one", "two"};
   options_.create_missing_column_families = true;
@@ -151,7 +151,7 @@ TEST_F(FamiliesTest, TotalWalSizeFlushesTheFamilyThatHoldsTheOldestLog) {
   EXPECT_EQ(GetIn(1, "k"), "v");
 }
 
-// A sealed memtable that waits for another to be flushed with must not hold its log for ever.
+// A sealed memtable that waits for another one must not keep its log without end.
 TEST_F(FamiliesTest, TotalWalSizeFlushesAMemTableThatWaitsForAnother) {
   families_ = {"default", "idle"};
   options_.create_missing_column_families = true;
@@ -353,7 +353,7 @@ TEST_F(FamiliesTest, OptionsFileThatCannotBeWrittenIsAnErrorOnDemand) {
   EXPECT_EQ(GetIn(1, "a"), "NOT_FOUND");
 }
 
-// An atomic flush takes the memtables of all families: one that is dropped meanwhile is not what was asked for.
+// An atomic flush takes the memtables of all families: a family that is dropped since is no error.
 TEST_F(FamiliesTest, AFamilyThatIsDroppedDoesNotFailAnothersFlush) {
   for (const bool atomic : {true, false}) {
     SCOPED_TRACE(atomic);

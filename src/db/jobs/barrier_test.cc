@@ -173,7 +173,7 @@ TEST_P(BarrierTest, LogsAreMadeAhead) {
     }
   }
   EXPECT_GT(FilesOf(FileType::kWal).size(), 1u);
-  for (int round = 0; round < 3; ++round) {  // the logs are kept, and those that are empty lie between
+  for (int round = 0; round < 3; ++round) {  // the logs are kept, and empty ones are between
     ASSERT_TRUE(Put("round", std::to_string(round), /*sync=*/true).ok());
     Crash();
     OpenDb();
@@ -207,7 +207,7 @@ TEST_P(BarrierTest, ALogThatWasNotBegunDoesNotComeBack) {
   EXPECT_GT(made, 0);
 }
 
-// Nor does it harm if logs that were to be made ahead stay, or come back.
+// It does no harm if spare logs stay, or come back.
 TEST_P(BarrierTest, LogsThatCouldNotBeMadeAhead) {
   for (const FaultOp op : {FaultOp::kDirSync, FaultOp::kCreate}) {
     OpenDb();
@@ -239,7 +239,7 @@ TEST_P(BarrierTest, LogsThatCouldNotBeMadeAhead) {
   }
 }
 
-// A table that a synced manifest names is there after a power cut, with no sync of the directory since.
+// A table that a synced manifest names exists after a power cut, without a sync of the directory since.
 TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
   OpenDb();
   for (int round = 0; round < 12; ++round) {
@@ -251,7 +251,7 @@ TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
   Crash();
   OpenDb();
   for (int i = 0; i < 300 * 12; ++i) ASSERT_EQ(Get(Key(i)), std::string(100, 'v')) << i;
-  // What nobody took is gone, then and after a close.
+  // Unused files are deleted, then and after a close.
   CloseDb();
   OpenDb();
   std::vector<std::string> names;

@@ -130,7 +130,7 @@ TEST_F(CompactionRequestsTest, DroppedSpaceIsFreedAndIteratorsKeepTheirView) {
             1);
 }
 
-TEST_F(CompactionRequestsTest, SuggestedRangeGoesDown) {
+TEST_F(CompactionRequestsTest, SuggestedRangeMovesDown) {
   options_.level0_file_num_compaction_trigger = 8;
   OpenDb();
   Load(0, 100, "a");
@@ -279,7 +279,7 @@ TEST_F(CompactionRequestsTest, PausingAwaitsManualCompactions) {
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
 }
 
-TEST_F(CompactionRequestsTest, WaitForCompactTellsOfAnErrorThatStopsCompactions) {
+TEST_F(CompactionRequestsTest, WaitForCompactReturnsAnErrorThatStopsCompactions) {
   options_.disable_auto_compactions = true;
   options_.max_bgerror_resume_count = 0;
   options_.bgerror_resume_retry_interval = 1000;
@@ -334,7 +334,7 @@ TEST_F(CompactionRequestsTest, CompactRangeWithoutMemory) {
   ASSERT_TRUE(db_->CompactRange({}, &begin, nullptr).ok());
 }
 
-// A flush that waits in the pool behind somebody else's job does not begin while work is paused.
+// A flush that waits in the pool behind another database's job does not begin while work is paused.
 TEST_F(CompactionRequestsTest, QueuedFlushesDoNotBeginWhilePaused) {
   OpenDb();
   struct Gate {
@@ -369,7 +369,7 @@ TEST_F(CompactionRequestsTest, QueuedFlushesDoNotBeginWhilePaused) {
   EXPECT_EQ(IntProperty("rocksdb.num-immutable-mem-table"), 0u);
 }
 
-TEST_F(CompactionRequestsTest, RequestsBesideWritesLoseNothingOutside) {
+TEST_F(CompactionRequestsTest, RequestsConcurrentWithWritesLoseNothingOutside) {
   options_.target_file_size_base = 16 << 10;
   options_.write_buffer_size = 32 << 10;
   OpenDb();
@@ -397,7 +397,7 @@ TEST_F(CompactionRequestsTest, RequestsBesideWritesLoseNothingOutside) {
   ASSERT_TRUE(db_->VerifyChecksum().ok());
 }
 
-// Data that comes and goes by ranges: what is deleted must not stay, whatever level it is on.
+// Data that is written and deleted by ranges: deleted records must not stay, on any level.
 TEST_F(CompactionRequestsTest, RangeDeletedRecordsGiveTheirSpaceBack) {
   const PieceTableOptions layouts[] = {{},
                                        {.data_order = DataOrder::kHash},
@@ -481,7 +481,7 @@ TEST_F(CompactionRequestsTest, WhatRecoveryFlushesIsFilteredForThatReason) {
   }
 }
 
-// What a forced compaction brings down from level 0 it does not rewrite once more.
+// A forced compaction does not rewrite data that it has moved down from level 0.
 TEST_F(CompactionRequestsTest, ForcedCompactionsAskOnce) {
   auto filters = std::make_shared<AskedFilters>();
   options_.compaction_filter_factory = filters;

@@ -344,7 +344,7 @@ class SmallDisks final : public FaultInjectionFileSystem {
   std::map<std::string, uint64_t> free_;
 };
 
-// The directories may be of several file systems, of which another one is full all the while.
+// The directories may be of several file systems. Here another one is full all the time.
 TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
   const auto disks = std::make_shared<SmallDisks>();
   UseDisk(disks);
@@ -362,7 +362,7 @@ TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
 }
 
-// What is told of free space may be wrong: it is tried now and then all the same.
+// The reported free space may be wrong, so there is an attempt now and then.
 TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
   const auto disks = std::make_shared<SmallDisks>();
   UseDisk(disks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens beside DB::Resume, and after one that failed.
+// What happens concurrently with DB::Resume, and after a failed one.
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -102,7 +102,7 @@ class RecoveryCounts : public rocksdb::EventListener {
   std::atomic<int> begun{0}, ended{0};
 };
 
-// Called while it tells of the end, where the thread that tried must not be waited for.
+// Called during the notification of the end, which must not wait for the thread that tried.
 class ResumesAtTheEnd final : public RecoveryCounts {
  public:
   void OnErrorRecoveryEnd(const rocksdb::BackgroundErrorRecoveryInfo& info) override {
@@ -161,7 +161,7 @@ TEST_F(ResumeTest, WritersThatWaitForACompactionDoNotHoldUpResume) {
 // In the middle of an attempt of the database itself, which has the front of the queue.
 class PausedInResumeTest : public ResumeTest {
  protected:
-  // While what the hook refers to is there.
+  // While the hook's data exists.
   ~PausedInResumeTest() override {
     if (db_) CloseDb();
   }
@@ -282,7 +282,7 @@ class TakesErrors final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason, Status* error) override { *error = Status::OK(); }
 };
 
-// It takes no more writes, whatever a listener says.
+// It takes no more writes, even if a listener clears the error.
 TEST_F(ResumeTest, AListenerTakesTheErrorOfALogUponItself) {
   options_.listeners.push_back(std::make_shared<TakesErrors>());
   OpenDb();

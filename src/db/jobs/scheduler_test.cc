@@ -189,13 +189,13 @@ TEST(NoThreads, AThreadOfAnotherPoolHelps) {
   }
   EXPECT_TRUE(scheduler.Starved());
   gate.Open();
-  gate.AwaitArrivals(4);  // nobody waits for the scheduler
+  gate.AwaitArrivals(4);  // no test waits for the scheduler
   scheduler.WaitForIdle();
   EXPECT_EQ(runs, 3);
   EXPECT_NE(ran, std::this_thread::get_id());
 }
 
-TEST(NoThreads, WorkGoesOnWhenThereAreSomeAgain) {
+TEST(NoThreads, WorkContinuesWhenThereAreSomeAgain) {
   Gate gate;
   ThreadPools pools;
   Scheduler scheduler(&pools);

@@ -115,7 +115,7 @@ TEST_F(EncryptedDbTest, DatabaseUnderAStreamCipher) {
   FillAndCheck();
 }
 
-// Nothing is sealed or enciphered twice in one place: the file of an obsolete log begins anew.
+// Nothing is sealed or encrypted twice in one place: the file of an obsolete log begins again.
 TEST_F(EncryptedDbTest, RecycledLogs) {
   for (const auto& provider : Providers()) {
     UseProvider(provider);
@@ -159,7 +159,7 @@ TEST_F(EncryptedDbTest, DirectReadsOfSealedFilesAreRefused) {
   db_.reset();
 }
 
-// A log that lost what was synced, or of which it was damaged, after a kill.
+// A log whose synced part was lost or damaged, after a kill.
 TEST_F(EncryptedDbTest, WhatWasSyncedIsMissed) {
   for (const auto& provider : Providers()) {
     UseProvider(provider);

@@ -69,7 +69,7 @@ TEST_F(ForgedLogTest, SequencesThatNoDatabaseComesTo) {
   EXPECT_EQ(db_->GetLatestSequenceNumber(), 100u);
 }
 
-// What could not be opened any more is not written.
+// A name that could not be opened again is not written.
 TEST_F(ForgedLogTest, WithoutSequencesThereAreNoWrites) {
   WriteBatch batch;
   ASSERT_TRUE(batch.Put("b", "2").ok());

@@ -100,7 +100,7 @@ TEST_F(LogDamageTest, AClosedLogThatIsCutShortOrGoneIsMissed) {
   EXPECT_EQ(Get(Key(4)), "value");
 }
 
-// The mark beside the logs tells (docs/formats/synced.md).
+// The synced mark shows it (docs/formats/synced.md).
 class KilledLogTest : public LogDamageTest {
  protected:
   void Fill() {
@@ -179,7 +179,7 @@ TEST_F(KilledLogTest, AMarkThatIsDamagedOrGoneKnowsLess) {
   EXPECT_EQ(Get(Key(3)) + Get(Key(4)), "valueNOT_FOUND");
 }
 
-TEST_F(KilledLogTest, ItLiesBesideTheLogs) {
+TEST_F(KilledLogTest, ItIsNextToTheLogs) {
   options_.wal_dir = "/logs";
   Fill();
   SetFile(path_, Cut());
@@ -188,8 +188,8 @@ TEST_F(KilledLogTest, ItLiesBesideTheLogs) {
   EXPECT_TRUE(fs_->FileExists(MarkPath()).IsNotFound());
 }
 
-// Nor may a later log have its number, of which the mark would say too much.
-TEST_F(KilledLogTest, RepairGoesOnWithoutWhatIsLost) {
+// A later log must not have its number, because the mark would be wrong for it.
+TEST_F(KilledLogTest, RepairContinuesWithoutWhatIsLost) {
   Fill();
   for (int round = 0; round < 2; ++round) {
     SetFile(path_, Cut());
@@ -250,7 +250,7 @@ TEST_F(LogDamageTest, ATornTailOfUnsyncedWritesIsNormal) {
   }
 }
 
-// With a second family, whose flush tells the manifest how far the log was synced.
+// With a second family, whose flush writes the synced offset of the log into the manifest.
 class MarkedLogTest : public LogDamageTest {
  protected:
   void Fill() {

@@ -51,7 +51,7 @@ class LostManifestTest : public DbTest {
     }
     return files;
   }
-  // The refusal names a table that really is not in use any more. With its manifest the database is as it was.
+  // The refusal names a table that really is no longer in use. With its manifest the database is unchanged.
   void CheckRefusal(const std::string& refusal, const Model& files) {
     for (const auto& [name, contents] : files) ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, name), contents).ok());
     uint64_t number = 0, end = 0;
@@ -181,7 +181,7 @@ TEST_F(LostManifestTest, LeveledWithFilters) {
   }
 }
 
-// Records and tables of the bottom level have lost their sequences, and what they replaced stands in a file with others.
+// Records and tables of the bottom level have lost their sequences, and the replaced ones are in a file with others.
 TEST_F(LostManifestTest, WhatWasReplacedStaysReplaced) {
   families_ = {"default"};
   options_.disable_auto_compactions = true;
@@ -230,7 +230,7 @@ TEST_F(LostManifestTest, WhatItCannotDoItSays) {
   EXPECT_EQ(Get(Key(7)), std::string(500, 'v'));
 }
 
-// No file tells of the job that emptied it: what that took away with it could come back.
+// No file has a record of the job that emptied it, so the dropped records could come back.
 TEST_F(LostManifestTest, ATableThatDeletionsEmptied) {
   families_ = {"default"};
   options_.disable_auto_compactions = true;
@@ -344,7 +344,7 @@ TEST_F(LostManifestTest, LogsOfOtherFamiliesAreNoLoss) {
   }
 }
 
-// One behind the first that is there is a loss.
+// A missing log behind the first existing one is a loss.
 TEST_F(LostManifestTest, ALogThatIsGone) {
   families_ = {"default"};
   OpenDb();
@@ -568,7 +568,7 @@ TEST_F(LostManifestTest, RecordsOfADroppedFamily) {
   EXPECT_TRUE(report.moved.empty());
 }
 
-// No log says how keys are ordered: OPTIONS does, and without it the log stays for who knows.
+// Logs do not have the order of keys. OPTIONS has it, and without that the log stays.
 TEST_F(LostManifestTest, LogsOfAnotherComparator) {
   families_ = {"default"};
   const rocksdb::Comparator* const bytewise = options_.comparator;

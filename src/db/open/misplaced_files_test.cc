@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no file, or cannot be read, in the place of a file of a database: nobody waits for it, the error names
+// A directory, or an unreadable file, in the place of a database's file: no call waits for it, the error names
 // it, and RepairDB does what can be done.
 #include "db/testing/db_test_util.h"
 #include "env/env_test_util.h"
@@ -92,7 +92,7 @@ TEST_F(MisplacedFilesTest, AFifo) {
   EXPECT_EQ(all_, "a1b2");
 }
 
-TEST_F(MisplacedFilesTest, ADirectoryGoesToLost) {
+TEST_F(MisplacedFilesTest, ADirectoryIsMovedToLost) {
   for (const FileType type : {FileType::kCurrent, FileType::kManifest, FileType::kWal, FileType::kPieceFile}) {
     const std::string path = FileOf(type);
     SCOPED_TRACE(path);

@@ -11,7 +11,7 @@ namespace {
 
 class OpenTest : public DbTest {};
 
-TEST_F(OpenTest, ALostCurrentIsNoReasonToBeginAnew) {
+TEST_F(OpenTest, ALostCurrentIsNoReasonForANewDatabase) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
@@ -61,7 +61,7 @@ TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
       EXPECT_EQ(names, std::vector<std::string>{"logs"}) << where << ": " << s.ToString();
       ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
       EXPECT_EQ(names, std::vector<std::string>{"notes"}) << where << ": " << s.ToString();
-      if (fs_->faults_injected() == before) break;  // there is no such call any more
+      if (fs_->faults_injected() == before) break;  // there is no further call
     }
   }
   EXPECT_GT(failed, 30);
@@ -273,7 +273,7 @@ TEST_F(OpenTest, ReadOnlyReplaysIntoOneMemtable) {
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(db->Get(rocksdb::ReadOptions(), Key(i), &value).ok());
 }
 
-// Whether a log holds anything must be known before a database is made beside it.
+// Whether a log has data must be known before a database is created next to it.
 TEST_F(OpenTest, ALogThatCannotBeReadIsNotTakenForEmpty) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
@@ -341,7 +341,7 @@ TEST_F(OpenTest, LogsInTheDirectoryOfAnotherDatabaseAreRefused) {
   EXPECT_EQ(Scan(), "a=1");
 }
 
-// Names that the counter cannot go on from are nobody's, or are passed over.
+// Names whose number the counter cannot exceed are foreign, or are skipped.
 TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
@@ -366,8 +366,8 @@ TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
   for (const auto& f : files) EXPECT_LT(f.file_number, 1000u);
 }
 
-// What lies with the logs and is none of them is nobody's leftover.
-TEST_F(OpenTest, OnlyLogsAreDeletedBesideLogs) {
+// Other files in the directory of the logs are not leftovers.
+TEST_F(OpenTest, OnlyLogsAreDeletedNextToLogs) {
   options_.wal_dir = "/logs";
   ASSERT_TRUE(fs_->CreateDir("/logs").ok());
   std::unique_ptr<WritableFile> file;

@@ -27,7 +27,7 @@ class PathsTest : public DbTest {
       FileType type;
       if (!ParseFileName(name, &number, &type) || type != FileType::kPieceFile) continue;
       EXPECT_TRUE(fs_->GetFileSize(JoinPath(dir, name), &bytes).ok());
-      if (bytes > 0) files[number] = bytes;  // or else it was made ahead
+      if (bytes > 0) files[number] = bytes;  // or else it is a spare file
     }
     return files;
   }
@@ -234,7 +234,7 @@ TEST_F(PathsTest, ListsMayChange) {
   EXPECT_NE(s.ToString().find("/a (db_paths)"), std::string::npos) << s.ToString();
   EXPECT_NE(s.ToString().find(PieceFileName("", in_a) + " is in none of /db, /b"),
             std::string::npos) << s.ToString();
-  // A file may be moved while nobody has the database open.
+  // A file may be moved while the database is not open.
   ASSERT_TRUE(fs_->RenameFile(PieceFileName("/a", in_a), PieceFileName("/b", in_a)).ok());
   OpenDb();
   EXPECT_EQ(FilesIn("/b").size(), 2u);
@@ -283,7 +283,7 @@ TEST_F(PathsTest, FamiliesHavePathsOfTheirOwn) {
   EXPECT_EQ(names, (std::vector<std::string>{"default", "own"}));
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {{"default", options_}, {"own", own}};
   rocksdb::DB* db = nullptr;
-  // The default family alone, for reading: the other's files are nobody's business.
+  // The default family alone, for reading: the other's files do not matter.
   ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &db).ok());
   delete db;
   ASSERT_TRUE(rocksdb::DB::Open(options_, name_, families, &handles_, &db).ok());
@@ -301,7 +301,7 @@ TEST_F(PathsTest, FamiliesHavePathsOfTheirOwn) {
   }
 }
 
-TEST_F(PathsTest, CompactionsGoWhereTheyAreTold) {
+TEST_F(PathsTest, CompactionsUseTheGivenPath) {
   options_.disable_auto_compactions = true;
   options_.db_paths = {DbPath("/a", 1 << 30), DbPath("/b", 1 << 30)};
   OpenDb();
@@ -351,7 +351,7 @@ class Names : public rocksdb::EventListener {
   std::set<std::string> created, deleted, compacted;
 };
 
-TEST_F(PathsTest, ListenersAndSpaceManagersAreToldTheTrueNames) {
+TEST_F(PathsTest, ListenersAndSpaceManagersGetTheTrueNames) {
   auto names = std::make_shared<Names>();
   options_.listeners = {names};
   options_.sst_file_manager.reset(rocksdb::NewSstFileManager(env_.get()));

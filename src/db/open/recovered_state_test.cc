@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits that contradict what was said before: a manifest that says so is damaged, whatever its checksums say.
+// Edits that contradict earlier ones: such a manifest is damaged, even with right checksums.
 #include "db/open/recovered_state.h"
 
 #include <gtest/gtest.h>
@@ -141,7 +141,7 @@ TEST_F(RecoveredStateTest, Pages) {
   EXPECT_TRUE(state_.families[3].page_runs.empty());
 }
 
-// Checksums of files are kept as long as anything lies in them.
+// Checksums of files are kept as long as the files have live data.
 TEST_F(RecoveredStateTest, ChecksumsOfFilesThatLive) {
   EXPECT_TRUE(state_.LiveChecksums().empty());
   VersionEdit edit = WithValues(1);

@@ -112,7 +112,7 @@ TEST_F(RecoveryTest, AKeptLogMayEndInPadding) {
   OpenDb();
   std::vector<uint64_t> sizes;
   for (const char* key : {"a", "b", "c", "d"}) {
-    // The last one has as much beside its value as the third.
+    // The last one has as many bytes in addition to its value as the third.
     const uint64_t overhead = sizes.size() < 3 ? 0 : sizes[2] - sizes[1] - 10000;
     const uint64_t length = sizes.size() < 3 ? 10000 : kBlock - kPadding - sizes[2] - overhead;
     ASSERT_TRUE(Put(key, std::string(length, 'v'), true).ok());
@@ -171,8 +171,8 @@ TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
   }
 }
 
-// Of a killed process, above what was synced: the database opens, and tells what it does not replay.
-TEST_F(RecoveryTest, DamageInTheMiddleIsTold) {
+// After a killed process, above the synced part: the database opens, and reports what it does not replay.
+TEST_F(RecoveryTest, DamageInTheMiddleIsReported) {
   OpenDb();
   std::string damage = "none";
   ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RepairDB of damaged tables: what lies outside of the damage is there afterwards, and what is there can be compacted.
+// RepairDB of damaged tables: records outside of the damage exist afterwards, and can be compacted.
 #include <algorithm>
 #include <map>
 
@@ -232,7 +232,7 @@ TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
   }
 }
 
-// One piece of a later release makes a table one, whatever its other pieces are.
+// One piece of a later release makes the table one of that release.
 TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
   Use(GetParam());
   Fill();
@@ -267,7 +267,7 @@ TEST_P(RepairTablesTest, APieceOfALaterReleaseIsRefused) {
   EXPECT_GT(forged, 0);
 }
 
-// A file that is cut short: what stands before the cut is there.
+// A file that is cut off: the records before the cut exist.
 TEST_P(RepairTablesTest, ATableIsCutShort) {
   Use(GetParam());
   Fill();
@@ -298,7 +298,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class RepairErrorsTest : public RepairTablesTest {};
 
-// What goes by is no reason to give anything up.
+// A temporary error is no reason to lose anything.
 TEST_P(RepairErrorsTest, AnErrorThatIsNotDamageChangesNothing) {
   Use(GetParam());
   Fill();
@@ -432,7 +432,7 @@ TEST_F(RepairValuesTest, ADamagedTable) {
   for (const std::string& name : FilesOf(FileType::kPieceFile)) {
     const std::string path = JoinPath(name_, name);
     const size_t size = files.at(name).size();
-    if (size == 0) continue;  // made ahead of a job
+    if (size == 0) continue;  // a spare file
     for (const size_t at : {size_t{20}, size / 5, size / 2}) {
       SCOPED_TRACE(path + " byte " + std::to_string(at));
       Restore(files);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RepairDB: what can be saved is there afterwards, and the rest is in lost/.
+// RepairDB: what can be saved exists afterwards, and the rest is in lost/.
 #include <algorithm>
 
 #include "api/comparator_u64ts.h"
@@ -26,7 +26,7 @@ class RepairTest : public DbTest {
     CloseDb();
     return rocksdb::RepairDB(name_, options_);
   }
-  // "a" and "b", each in a compaction file of its own, whose names are told, the older first.
+  // "a" and "b", each in a compaction file of its own, whose names are returned, the older first.
   void FillTwoFiles(std::vector<std::string>* files) {
     OpenDb();
     for (const auto& [key, value] : {std::pair("a", "1"), std::pair("b", "2")}) {
@@ -129,7 +129,7 @@ TEST_F(RepairTest, TheManifestIsDamagedInTheMiddle) {
   ASSERT_TRUE(Put("e", "5").ok());
 }
 
-TEST_F(RepairTest, TheMirrorOfTheManifestStandsIn) {
+TEST_F(RepairTest, TheMirrorOfTheManifestIsUsed) {
   families_ = {"default", "second"};
   options_.create_missing_column_families = true;
   for (const bool removed : {false, true}) {
@@ -324,8 +324,8 @@ TEST_F(RepairTest, KeepsHowFarTimestampsWereGivenUp) {
   EXPECT_EQ(low, Time(5));
 }
 
-// At every call that repair makes of the file system an error once: it is told, and the next repair does all.
-TEST_F(RepairTest, ErrorsOfTheFileSystemAreTold) {
+// Each call of repair to the file system fails once: the error is reported, and the next repair succeeds.
+TEST_F(RepairTest, ErrorsOfTheFileSystemAreReported) {
   const std::vector<std::pair<FaultOp, const char*>> calls = {
       {FaultOp::kList, ""}, {FaultOp::kRename, ""}, {FaultOp::kDirSync, ""}, {FaultOp::kCreateDir, ""},
       {FaultOp::kSync, "MANIFEST"}, {FaultOp::kClose, "MANIFEST"}, {FaultOp::kWrite, "MANIFEST"}, {FaultOp::kCreate, "MANIFEST"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secondaries: what they see is what the primary had at some moment, whatever
-// the primary does to its files meanwhile.
+// Secondaries: they see what the primary had at one moment, for any concurrent
+// changes of its files.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -82,10 +82,10 @@ class SecondaryTest : public DbTest {
   std::unique_ptr<rocksdb::DB> second_;
 };
 
-// Who reads beside a primary asks for its families first. The manifest may be replaced between CURRENT and its opening.
+// A reader next to a primary lists its families first. The manifest may be replaced between CURRENT and its opening.
 class ReplacedManifestTest : public SecondaryTest {
  protected:
-  // Each of the next three manifests that somebody opens is gone by then.
+  // Each of the next three manifests is deleted before it is opened.
   void ReplaceManifests() {
     options_.max_manifest_file_size = 1;  // every commit begins a new one
     OpenDb();
@@ -128,7 +128,7 @@ TEST_F(ReplacedManifestTest, ReadersOpen) {
 }
 
 // What the manifest named when it was read, the primary may have taken away.
-TEST_F(ReplacedManifestTest, ReadersOpenWhereFilesHaveGoneMeanwhile) {
+TEST_F(ReplacedManifestTest, ReadersOpenWhenFilesWereDeletedSince) {
   options_.max_open_files = -1;
   OpenDb();
   for (const std::string kind : {".log", ".ph"}) {
@@ -227,7 +227,7 @@ TEST_F(SecondaryTest, FollowsFlushesAndCompactions) {
 }
 
 // A state pinned by an iterator, and one that is not caught up for long.
-TEST_F(SecondaryTest, OldStatesStayWholeWhateverThePrimaryDeletesAndPunches) {
+TEST_F(SecondaryTest, OldStatesStayWholeWhenThePrimaryDeletesAndPunches) {
   OpenDb();
   Overwrite(0, 400);
   Compact();
@@ -470,7 +470,7 @@ TEST_F(SecondaryTest, LogsThatLostWhatWasSyncedAreNoticed) {
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), "x", /*sync=*/true).ok());
     const std::string log = NewestLog();
-    CloseDb();  // which tells the manifest
+    CloseDb();  // which writes to the manifest
     Follow();
     second_.reset();
     uint64_t bytes = 0;
@@ -503,7 +503,7 @@ TEST_F(SecondaryTest, LinksGoWithTheSecondaryOrWithTheNextOne) {
   EXPECT_EQ(ScanSecond(), Scan());
   delete other;
   EXPECT_EQ(LinkDirs(), 1u);
-  // What a crash left: nobody has its lock.
+  // What a crash left: no process has its lock.
   ASSERT_TRUE(fs_->CreateDir("/second/files-dead").ok());
   ASSERT_TRUE(fs_->LinkFile(CurrentFileName(name_), "/second/files-dead/000001.ph").ok());
   Follow();
@@ -513,7 +513,7 @@ TEST_F(SecondaryTest, LinksGoWithTheSecondaryOrWithTheNextOne) {
   EXPECT_EQ(LinkDirs(), 0u);
 }
 
-TEST_F(SecondaryTest, ReadersBesideCatchingUpSeeWholeBatches) {
+TEST_F(SecondaryTest, ReadersConcurrentWithCatchingUpSeeWholeBatches) {
   OpenDb();
   Follow();
   std::atomic<bool> done{false};

@@ -12,7 +12,7 @@ namespace {
 
 using Option = rocksdb::WalFilter::WalProcessingOption;
 
-// Answers for the batches in order; keeps what it was told.
+// Returns decisions for the batches in order; records its calls.
 class ScriptedFilter final : public rocksdb::WalFilter {
  public:
   Option LogRecordFound(unsigned long long number, const std::string& file,
@@ -50,7 +50,7 @@ class WalFilterTest : public DbTest {
     CloseDb();
     options_.wal_filter = &filter_;
   }
-  // The keys that are there after recovery with the filter and, the same, without it.
+  // The keys after recovery with the filter and, the same, without it.
   std::string Recovered() {
     OpenDb();
     std::string first = Keys();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide columns in a database, beside a model of it.
+// Wide columns in a database, compared with a model.
 #include <map>
 
 #include "db/testing/db_test_util.h"

@@ -61,7 +61,7 @@ TEST_F(FilterTest, KeysAreFoundWhereverTheyAre) {
   }
 }
 
-TEST_F(FilterTest, MemoryIsCountedAndGoesWithThePolicy) {
+TEST_F(FilterTest, MemoryIsCountedAndFreedWithThePolicy) {
   Configure(rocksdb::NewBloomFilterPolicy(16));
   OpenDb();
   Fill(4000, 1);
@@ -138,7 +138,7 @@ TEST_F(FilterTest, PrefixSeeksFindWhatThereIs) {
     }
   }
   ASSERT_TRUE(db_->SetOptions({{"prefix_extractor", "fixed:4"}}).ok());
-  Fill(50, 2);  // tables with prefixes of another length beside the old ones
+  Fill(50, 2);  // tables with prefixes of another length next to the old ones
   rocksdb::ReadOptions total, prefix;
   total.total_order_seek = true;
   prefix.prefix_same_as_start = true;
@@ -158,7 +158,7 @@ TEST_F(FilterTest, PrefixSeeksFindWhatThereIs) {
   }
 }
 
-// It goes with optimize_filters_for_hits: what lies in the last level has none.
+// With optimize_filters_for_hits there are none: tables of the last level have no filter.
 TEST_F(FilterTest, NoneInTheLastLevelIfHitsAreExpected) {
   options_.optimize_filters_for_hits = true;
   Configure(rocksdb::NewBloomFilterPolicy(10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of databases, handles and stalls: nothing is lost, nothing waits for ever.
+// Ends of databases, handles and stalls: nothing is lost, and no wait is endless.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -105,8 +105,8 @@ class HeldFilesTest : public LifetimeTest {
   }
 };
 
-// Whoever replaced a state lets go of it at last where no reader has it, and tells of that.
-TEST(ReadStateGarbageTest, TellsOfWhatItHadLast) {
+// If no reader has an old state, the thread that replaced it releases it, and the listener is notified.
+TEST(ReadStateGarbageTest, NotifiesOfTheLastReference) {
   struct Counter final : ReleaseListener {
     void StatesReleased() override { ++told; }
     int told = 0;

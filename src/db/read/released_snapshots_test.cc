@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a snapshot keeps goes when the snapshot does: by itself, or by a CompactRange.
+// Records that only a snapshot keeps are dropped after its release: in background, or by CompactRange.
 #include <atomic>
 
 #include "compassdb/preset.h"
@@ -74,7 +74,7 @@ class ReleasedSnapshotsTest : public DbTest {
 class ReleasedSnapshotsPresetTest : public ReleasedSnapshotsTest,
                                     public ::testing::WithParamInterface<Preset> {
  protected:
-  // What may be there besides what lives: what is dead in any case; of pages, which grew meanwhile, more.
+  // The allowed bytes in addition to live ones: dead ones in any case; more for pages, which grew since.
   uint64_t Allowed(uint64_t clean) const {
     return (GetParam() == Preset::kTableless ? clean * 5 / 2 : clean * 3 / 2) + (64 << 10);
   }

@@ -152,7 +152,7 @@ TEST_F(CollectorsTest, SeeEveryRecordAndAreReadBack) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   ASSERT_TRUE(Put("b", "1").ok());
-  ASSERT_TRUE(Put("fail", "1").ok());  // reported, and the table is written all the same
+  ASSERT_TRUE(Put("fail", "1").ok());  // reported, and the table is written nevertheless
   ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "c").ok());
   ASSERT_TRUE(db_->SingleDelete(rocksdb::WriteOptions(), "d").ok());
   ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "e", "1").ok());

@@ -119,7 +119,7 @@ class TimedRangesTest : public DbTest {
     ASSERT_TRUE(it->status().ok());
   }
 
-  // Each version is there unless a range up to `to` deleted it.
+  // Each version exists unless a range up to `to` deleted it.
   void CheckHistory(uint64_t from, uint64_t to) {
     const At at(from, to);
     std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
@@ -298,7 +298,7 @@ class TrimHistoryTest : public TimedRangesTest {
   }
 };
 
-TEST_F(TrimHistoryTest, WhatIsNewerGoes) {
+TEST_F(TrimHistoryTest, NewerRecordsAreDropped) {
   OpenDb();
   Random random(31);
   uint64_t now = 1;

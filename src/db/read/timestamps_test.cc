@@ -120,7 +120,7 @@ class ComparesTimes : public rocksdb::Comparator {
 
 // History that goes after a read has asked how far back it reaches, and before it has pinned what it reads, is no
 // answer; nor is what a renewed iterator would find.
-TEST_F(TimestampsTest, NoReadOfHistoryThatGoesMeanwhile) {
+TEST_F(TimestampsTest, NoReadOfHistoryThatIsDropped) {
   const ComparesTimes comparator;
   options_.comparator = &comparator;
   OpenDb();
@@ -214,7 +214,7 @@ TEST_F(TimestampsTest, AgreesWithAModelThroughEverything) {
   }
 }
 
-TEST_F(TimestampsTest, HistoryBelowTheLowGoesAndWhatIsReadStays) {
+TEST_F(TimestampsTest, HistoryBelowTheLowIsDroppedAndReadsStay) {
   OpenDb();
   Random random(5);
   Model model;
@@ -248,12 +248,12 @@ TEST_F(TimestampsTest, HistoryBelowTheLowGoesAndWhatIsReadStays) {
     EXPECT_EQ(stored, bytes);
     for (uint64_t time : {low, now}) Check(model, time, nullptr);
   }
-  // One version of a key below the low, and what lies above it: far less than was written.
+  // One version of a key below the low, and those above it: far less than was written.
   EXPECT_LT(IntProperty("rocksdb.estimate-num-keys"), 60u + 300u + 1u);
 }
 
 // Below the low all times of a key are one key, whose newest time a range deletion may have taken: what was written
-// later at an older time stays hidden, in whatever stripes of snapshots the two are.
+// later at an older time stays hidden, in any stripes of snapshots.
 TEST_F(TimestampsTest, WhatIsRangeDeletedAtANewerTimeStaysSo) {
   OpenDb();
   std::vector<const rocksdb::Snapshot*> snapshots;
@@ -332,7 +332,7 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
 }
 
 // Also one that begins with the last key, and so comes before it with its time.
-TEST_F(TimestampsTest, ATailingIteratorGoesOnBehindItsLastKey) {
+TEST_F(TimestampsTest, ATailingIteratorContinuesBehindItsLastKey) {
   OpenDb();
   ASSERT_TRUE(db_->Put(WriteOptions(), "key1", Time('9'), "a").ok());
   At at(100);

@@ -89,7 +89,7 @@ class ValueReadAheadTest : public ValueStoreTest {
     options.fill_cache = false;
     return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options));
   }
-  // The iterator stands at the first key of a walk in that direction: goes `steps` keys on. From the fourth value on
+  // The iterator is at the first key of a walk in that direction: walks `steps` keys. From the fourth value on
   // a window is under way, and none is read alone from the third on.
   void Walk(rocksdb::Iterator* it, int from, int direction, int steps) {
     CountedReads::Counts& counts = counted_->counts;
@@ -141,7 +141,7 @@ TEST_F(ValueReadAheadTest, AWindowIsUnderWayBackward) {
   EXPECT_EQ(counted_->counts.in_flight(), 0u);
 }
 
-TEST_F(ValueReadAheadTest, AWalkThatTurnsBeginsAnew) {
+TEST_F(ValueReadAheadTest, AWalkThatTurnsBeginsAgain) {
   OpenCounted();
   auto it = NewIterator();
   it->Seek(Key(300));

@@ -29,7 +29,7 @@ class IndexMemoryTest : public DbTest {
     options_.env = rocksdb::Env::Default();
     dir_ = NewTestPath();
     EXPECT_TRUE(options_.env->CreateDirIfMissing(dir_).ok());
-    // Tables of a real size: what a table and its file cost beside the index is no index memory.
+    // Tables of a real size: memory of a table and its file without the index is no index memory.
     options_.write_buffer_size = 4 << 20;
     options_.target_file_size_base = 32 << 20;
     options_.max_bytes_for_level_base = 16 << 20;

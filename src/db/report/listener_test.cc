@@ -211,11 +211,11 @@ TEST_F(ListenerTest, AFlushWhoseErrorIsDismissedIsTriedAgainLater) {
   };
   for (int i = 0; i < 10000 && errors() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const size_t told = errors();
-  EXPECT_GE(told, 1u);
+  const size_t reported = errors();
+  EXPECT_GE(reported, 1u);
   // Each time it waits for as long as there is between attempts to resume.
   const auto pause = std::chrono::microseconds(options_.bgerror_resume_retry_interval);
-  EXPECT_LE(told, 1 + static_cast<size_t>((std::chrono::steady_clock::now() - begun) / pause));
+  EXPECT_LE(reported, 1 + static_cast<size_t>((std::chrono::steady_clock::now() - begun) / pause));
   fs_->ClearFaults();
   ASSERT_TRUE(Flush().ok());
   EXPECT_TRUE(Put("k", "v").ok());
@@ -261,7 +261,7 @@ TEST_F(ListenerTest, ValueFilesEndToo) {
   EXPECT_EQ(recorder_->flushes[0].blob_file_addition_infos.size(), 1u);
 }
 
-// Every value of a file becomes garbage once, be it moved away or dropped, and all have when the file goes. Until
+// Every value of a file becomes garbage once, moved or dropped, and all are garbage when the file is deleted. Until
 // then the metadata says, about, what is garbage in which file.
 TEST_F(ListenerTest, GarbageOfValueFiles) {
   options_.enable_blob_files = options_.enable_blob_garbage_collection = true;
@@ -580,7 +580,7 @@ TEST_F(ListenerTest, MayCallTheDatabase) {
   const auto caller = std::make_shared<Caller>();
   options_.listeners = {caller};
   options_.max_subcompactions = 4;
-  // Behind a writer that is stopped for want of this very thread's next flush, its Flush would wait for ever.
+  // A stopped writer needs this thread's next flush, so a Flush behind that writer would wait without end.
   options_.max_write_buffer_number = 8;
   OpenDb();
   for (int round = 0; round < 6; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a database at work: JSON events in LOG, ingestion, the space of its files.
+// Reports of a running database: JSON events in LOG, ingestion, the space of its files.
 #include "db/testing/db_test_util.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/thread_status.h"
@@ -95,7 +95,7 @@ TEST_F(ObservationTest, TheSpaceOfFiles) {
   Status s;
   for (int i = 0; s.ok() && i < 100000; ++i) s = Put(Key(i), std::string(100, 'x'));
   EXPECT_EQ(s.subcode(), Status::SubCode::kSpaceLimit) << s.ToString();
-  EXPECT_NE(Get(Key(7)), "NOT_FOUND");  // reads go on
+  EXPECT_NE(Get(Key(7)), "NOT_FOUND");  // reads continue
   EXPECT_EQ(Put("k", "v").subcode(), Status::SubCode::kSpaceLimit);
   manager->SetMaxAllowedSpaceUsage(0);
   ASSERT_TRUE(db_->Resume().ok());
@@ -141,7 +141,7 @@ TEST_F(ObservationTest, ObsoleteFilesWaitAsTrash) {
   EXPECT_GT(manager->GetTotalTrashSize(), 0u);
   const std::string before = Get(Key(7));
   CloseDb();
-  // What waits when nobody is left to delete it goes at the next opening.
+  // Files whose deletion is pending at the close are deleted at the next open.
   options_.sst_file_manager = manager = nullptr;
   ASSERT_FALSE(trash().empty());
   OpenDb();

@@ -91,8 +91,8 @@ TEST_F(ReportsTest, AResetForgetsWhatWasWritten) {
   EXPECT_EQ(db_.family()->counters.flushes, 0u);
 }
 
-// Scans make work due without a commit, which nobody else would notice.
-TEST_F(ReportsTest, WhoSeesThatWorkIsDueStartsIt) {
+// Scans make work due without a commit. Nothing else would notice that.
+TEST_F(ReportsTest, AReportStartsWorkThatIsDue) {
   EXPECT_EQ(Int("rocksdb.compaction-pending"), 0u);
   EXPECT_EQ(work_.asked, 0);
   for (int i = 0; i < 4; ++i) {  // level0_file_num_compaction_trigger

@@ -18,7 +18,7 @@ std::string Show(const StatsHistory& history, uint64_t begin, uint64_t end) {
   return text;
 }
 
-TEST(StatsHistory, TellsHowMuchTickersGrew) {
+TEST(StatsHistory, ShowsHowMuchTickersGrew) {
   StatsHistory history;
   history.Add(10, {{"a", 5}}, 1 << 20);
   EXPECT_EQ(Show(history, 0, 100), "");

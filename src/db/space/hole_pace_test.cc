@@ -50,7 +50,7 @@ TEST(HolePaceTest, TimeWithoutHolesEarnsAQuarterOfASecond) {
   pace.Took(30 << 20);  // more than was due: it is waited for
   EXPECT_EQ(pace.Due(1000 * kSecond + kSecond / 2, 40 << 20), 0u);
   EXPECT_GT(pace.Due(1001 * kSecond, 40 << 20), 0u);
-  EXPECT_EQ(pace.Due(500 * kSecond, 40 << 20), pace.Due(500 * kSecond, 40 << 20));  // a clock that goes back
+  EXPECT_EQ(pace.Due(500 * kSecond, 40 << 20), pace.Due(500 * kSecond, 40 << 20));  // a clock that is set back
 }
 
 TEST(HolePaceTest, NoRateNoWait) { EXPECT_EQ(HolePace().Due(0, 0), UINT64_MAX); }

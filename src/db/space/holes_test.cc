@@ -29,7 +29,7 @@ class HolesTest : public DbTest {
   void Set(const std::string& option) { ASSERT_TRUE(db_->SetOptions({{"table_factory", "{" + option + "}"}}).ok()); }
   uint64_t Punches() { return fs_->Count(FaultOp::kPunch); }
   static std::string Value(int i) { return std::to_string(i) + std::string(1000, static_cast<char>('a' + i % 26)); }
-  // Keys from `begin` to `end` anew: what they were is dead within files whose other parts live.
+  // Keys from `begin` to `end` again: old records are dead within files with other live parts.
   void Write(int begin, int end, int version) {
     for (int i = begin; i < end; ++i) ASSERT_TRUE(Put(Key(i), Value(i + version)).ok());
     ASSERT_TRUE(db_->Flush({}).ok());
@@ -49,7 +49,7 @@ class HolesTest : public DbTest {
 };
 
 // It holds files open, and where one has a hole by now it catches up, for many keys as for one.
-TEST_F(HolesTest, ASecondaryWithoutLinksReadsBesideThem) {
+TEST_F(HolesTest, ASecondaryWithoutLinksReadsNextToThem) {
   piece_.punch_bytes_per_second = 0;
   UsePieces();
   options_.max_open_files = -1;

@@ -49,7 +49,7 @@ class SpaceReclaimerTest : public ::testing::Test, protected BackgroundWork {
   }
   std::string Path(uint64_t number) { return tables_.PathOf(number); }
   bool Exists(const std::string& path) { return fs_->FileExists(path).ok(); }
-  // A compaction file of `pages`, each of which is an extent in use.
+  // A compaction file of `pages`. Each is an extent in use.
   void MakeFile(uint64_t number, uint64_t pages) {
     std::unique_ptr<WritableFile> file;
     ASSERT_TRUE(fs_->NewWritableFile(Path(number), FileOptions(), &file).ok());
@@ -80,7 +80,7 @@ class ReadOnlySpaceTest : public SpaceReclaimerTest {
   ReadOnlySpaceTest() : SpaceReclaimerTest(/*read_only=*/true) {}
 };
 
-TEST_F(SpaceReclaimerTest, AFileGoesWithItsLastExtent) {
+TEST_F(SpaceReclaimerTest, AFileIsDeletedWithItsLastExtent) {
   MakeFile(7, 2);
   Release(7, 0);
   space_.Purge();
@@ -187,7 +187,7 @@ TEST_F(SpaceReclaimerTest, FilesCountAgainstTheAllowedSpaceUntilTheyAreDeleted) 
   EXPECT_EQ(config_.options.sst_file_manager->GetTotalSize(), 0u);
 }
 
-TEST_F(SpaceReclaimerTest, SmallHolesWaitUntilSomebodyNeedsRoom) {
+TEST_F(SpaceReclaimerTest, SmallHolesWaitUntilSpaceIsNeeded) {
   space_.Start(ColumnFamilySet());
   MakeFile(7, 20);
   Release(7, 1);

@@ -188,7 +188,7 @@ TEST_F(BlobOptionsTest, NoCollectionIsBegunWhileACompactRangeWantsNone) {
     Fill(0, 2000);
     Fill(0, 2000, 1);
     Settle();
-    // Of the newest version: older ones, held for a moment by whoever reads them, count files that are gone from it.
+    // Of the newest version: older ones, which readers hold for a moment, count deleted files.
     const auto live = [&] { return IntProperty("rocksdb.live-blob-file-size"); };
     const uint64_t all = live();
     const auto collected = [&] { return live() < all * 3 / 4; };
@@ -209,7 +209,7 @@ TEST_F(BlobOptionsTest, NoCollectionIsBegunWhileACompactRangeWantsNone) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     EXPECT_EQ(collected(), policy == Policy::kUseDefault);
-    // The bound on space holds all the same: a flush that waits for room gets it.
+    // The bound on space holds nevertheless: a flush that waits for space gets it.
     Fill(0, 2000, 2);
     EXPECT_LT(ValueBytes(), all * 5 / 4);
     gate.Open();

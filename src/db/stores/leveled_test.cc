@@ -79,7 +79,7 @@ TEST_P(LeveledTest, TablesAreSmallAndLevelsWithinTheirSizes) {
   CheckReads();
 }
 
-// The other point index, and tables of several pieces, on a database that is there.
+// The other point index, and tables of several pieces, on an existing database.
 TEST_P(LeveledTest, OpensWhatTheOthersLeft) {
   OpenDb();
   Write(20000, 1);

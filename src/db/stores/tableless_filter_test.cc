@@ -24,7 +24,7 @@ class SwitchedFilter final : public rocksdb::CompactionFilter {
   }
   const char* Name() const override { return "SwitchedFilter"; }
 
-  // False if it goes; for "skip" the result is empty.
+  // False if it is dropped; for "skip" the result is empty.
   static bool Filtered(const std::string& value, std::string* result) {
     const std::string rest = value.substr(value.find(':') + 1, 12);
     *result = value;
@@ -56,7 +56,7 @@ class TablelessFilterTest : public TablelessDbTest, public ::testing::WithParamI
     UsePieces();
     options_.compaction_filter = &filter_;
   }
-  // Small ones, and such as lie in no page.
+  // Small ones, and ones that are in no page.
   static std::string Kind(int i, int round) {
     const char* const kinds[] = {"keep", "gone", "skip", "grow", "keep large", "gone large", "huge", "shrink", "skip large"};
     std::string value = kinds[(i + round) % 9];
@@ -140,8 +140,8 @@ TEST_P(TablelessFilterTest, FlushesAndCompactions) {
   ExpectModel(FilteredModel(model_));
 }
 
-// Filters do not mind snapshots, as RocksDB's; what is overwritten meanwhile is put aside as ever.
-TEST_P(TablelessFilterTest, BesideASnapshot) {
+// Like RocksDB's, filters ignore snapshots; overwritten versions are kept for snapshots as always.
+TEST_P(TablelessFilterTest, WithASnapshot) {
   OpenDb();
   PutRound(0);
   Flush();
@@ -169,7 +169,7 @@ TEST_P(TablelessFilterTest, BesideASnapshot) {
   ExpectModel(FilteredModel(model_));
 }
 
-// Operands that cannot be merged stay beside what is newer, as snapshots see them, until a flush folds them.
+// Operands that cannot be merged stay next to newer records, as snapshots see them, until a flush folds them.
 TEST_P(TablelessFilterTest, LeavesWhatCannotBeMerged) {
   options_.merge_operator = std::make_shared<PickyOperator>();
   OpenDb();
@@ -194,8 +194,8 @@ TEST_P(TablelessFilterTest, LeavesWhatCannotBeMerged) {
   EXPECT_EQ(Get("a"), "NOT_FOUND");
 }
 
-// Writers and flushes go on while rehashes go through the filter, and the number of pages changes.
-TEST_P(TablelessFilterTest, RehashesBesideFlushes) {
+// Writers and flushes continue while rehashes use the filter, and the number of pages changes.
+TEST_P(TablelessFilterTest, RehashesConcurrentWithFlushes) {
   piece_.tableless_rehash_batch = 1;
   UsePieces();
   OpenDb();

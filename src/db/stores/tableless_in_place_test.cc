@@ -143,7 +143,7 @@ TEST_F(TablelessInPlaceTest, TheOptionMayChangeBetweenOpenings) {
   }
 }
 
-// What is promised is promised of pages as large as the option says, whatever size the family's pages have.
+// The device's promise is for pages of the option's size, for any size of the family's pages.
 TEST_F(TablelessInPlaceTest, PagesLargerThanThePromiseHaveJournals) {
   piece_.tableless_page_bytes = 8192;
   UsePieces();
@@ -220,7 +220,7 @@ class CutTest : public TablelessInPlaceTest, public ::testing::WithParamInterfac
   }
 };
 
-// At every write and sync of a flush, with whole pages lost or kept at random: what was logged is there once.
+// At every write and sync of a flush, with whole pages lost or kept at random: logged records exist once.
 TEST_P(CutTest, AnywhereInAFlush) {
   piece_.tableless_key_store = GetParam() % 4 != 3;
   UsePieces();
@@ -342,7 +342,7 @@ TEST_F(TablelessInPlaceTest, FailedWritesAreTriedAgain) {
 
 // A flush took keys of a range out of pages, ended before its commit, and comes again in parts, in a database that goes
 // without its key store from now on: the part with the range, which is not the first, still has to learn of those keys.
-TEST_F(TablelessInPlaceTest, RangesInDoubtFindTheirKeysWhenTheKeyStoreGoes) {
+TEST_F(TablelessInPlaceTest, RangesInDoubtFindTheirKeysWhenTheKeyStoreIsDropped) {
   options_.write_buffer_size = 1 << 20;
   Start();
   // Two memtables full, of few pages.
@@ -492,7 +492,7 @@ TEST_F(TablelessInPlaceTest, ReadersWritersAndRehashes) {
 }
 
 // An opening that only reads, from before a flush, or from between its writes of pages and its commit.
-TEST_F(TablelessInPlaceTest, ReadOnlyBesideAPrimary) {
+TEST_F(TablelessInPlaceTest, ReadOnlyNextToAPrimary) {
   for (const bool between : {false, true}) {
     Start();
     const auto before = model_;
@@ -572,7 +572,7 @@ TEST_F(TablelessInPlaceTest, RepairInBetween) {
   }
 }
 
-// The option changes as it goes.
+// The option changes while it runs.
 TEST_F(TablelessInPlaceTest, MatchesAMap) {
   for (int seed = 1; seed <= 6; ++seed) {
     piece_.tableless_pages = seed % 3 == 0 ? 0 : 64;

@@ -59,7 +59,7 @@ class TablelessPlanTest : public DbTest {
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
-  // Fills a store that has the default options but for small memtables, so that its sections grow again and again,
+  // Fills a store with the default options except for small memtables, so that its sections grow again and again,
   // and compares with what is planned for it. Expects pages between those of a growth and those before the next.
   void CheckDefault(int pairs, const std::function<size_t(Random*)>& size) {
     PieceTableOptions piece;

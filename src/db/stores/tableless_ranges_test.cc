@@ -81,7 +81,7 @@ TEST_P(TablelessRangesTest, PartForPart) {
   }
 }
 
-// All of the ranges or nothing, wherever the power goes: the parts are one edit.
+// All of the ranges or nothing, after a power cut at any place: the parts are one edit.
 TEST_P(TablelessRangesTest, PowerCutsBetweenParts) {
   piece_.tableless_key_store = GetParam();
   UsePieces();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rehashes of a table-less family: cut short, beside reads and writes, and what they take of the machine.
+// Rehashes of a table-less family: interrupted, concurrent with reads and writes, and their use of the machine.
 #include <atomic>
 #include <condition_variable>
 #include <cstdarg>
@@ -37,7 +37,7 @@ class TablelessRehashTest : public TablelessDbTest {
 };
 
 // Killed half-way: the sections that were done are as they were left, and only the others are rehashed.
-TEST_F(TablelessRehashTest, GoesOnAfterACrash) {
+TEST_F(TablelessRehashTest, ContinuesAfterACrash) {
   constexpr uint64_t kSections = 8;
   piece_.tableless_sections = kSections;
   for (const uint64_t done : {0, 1, 3, 7}) {
@@ -68,7 +68,7 @@ TEST_F(TablelessRehashTest, GoesOnAfterACrash) {
     EXPECT_EQ(IntProperty("compassdb.tableless-pages"), done * 40 + (kSections - done) * 16);
     EXPECT_EQ(IntProperty("compassdb.tableless-rehashing"), kSections - done);
     for (int i = 0; i < 2000; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 150)) << i;
-    // It goes on with the others.
+    // It continues with the others.
     ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());
     AwaitRehashes();
     AwaitLivingSections();
@@ -83,7 +83,7 @@ TEST_F(TablelessRehashTest, GoesOnAfterACrash) {
   }
 }
 
-// Sections that are gone go with the last read of them, whatever else happens or does not.
+// Replaced sections are deleted with the last read of them, in any case.
 TEST_F(TablelessRehashTest, SectionsThatAGetHeldGoWithIt) {
   piece_.tableless_sections = 2;
   piece_.tableless_pages = 32;
@@ -132,7 +132,7 @@ class Versions {
   std::vector<std::atomic<int>> begun_, written_;
 };
 
-TEST_F(TablelessRehashTest, BesideReadsScansAndWrites) {
+TEST_F(TablelessRehashTest, ConcurrentWithReadsScansAndWrites) {
   constexpr int kKeys = 1500, kWriters = 2;
   piece_.tableless_pages = 64;
   piece_.tableless_rehash_threads = 2;
@@ -340,7 +340,7 @@ TEST_F(TablelessRehashTest, ReadsAsManyPagesAtATimeAsTheOptionSays) {
   }
 }
 
-// A rehash that the disk holds up. Journals are written in place beside it, also where there is but one thread
+// A rehash on a slow disk. Journals are written in place at the same time, even with only one thread
 // for compactions.
 TEST_F(TablelessRehashTest, WritersDoNotStallBehindARehash) {
   piece_.tableless_pages = 4 * 32;
@@ -445,7 +445,7 @@ class Lines : public rocksdb::Logger {
   std::vector<std::string> lines_;
 };
 
-// What a writer changes meanwhile is made again while it goes on writing, all but the last pages of it, and is durable
+// Pages that a concurrent writer changes are rebuilt while it writes, except the last ones, and are durable
 // before flushes wait. A round's sync comes at its end.
 TEST_F(TablelessRehashTest, FewPagesAreMadeAgainWhileFlushesWait) {
   constexpr int kKeys = 4000;
@@ -526,7 +526,7 @@ TEST_F(TablelessRehashTest, HoldsNoValuesOfTheOverflowStore) {
 }
 
 // What was in the overflow run of a page that is made again: overwritten, deleted, small enough for the page, and new.
-TEST_F(TablelessRehashTest, OverflowThatChangesMeanwhile) {
+TEST_F(TablelessRehashTest, OverflowThatChangesDuringARehash) {
   constexpr int kKeys = 200;
   piece_.tableless_sections = 1;
   piece_.tableless_pages = 16;
@@ -651,7 +651,7 @@ TEST_F(TablelessRehashTest, PagesAreReadAndWrittenSideBySide) {
   CloseDb();
 }
 
-// What a job has made when the family is dropped, before its edit, goes with the family.
+// If a family is dropped before a job's edit, the job's files are deleted with the family.
 TEST_F(TablelessRehashTest, NewSectionsOfADroppedFamilyGoWithIt) {
   options_.write_buffer_size = 1 << 20;
   piece_.tableless_pages = 100;

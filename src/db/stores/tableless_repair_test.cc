@@ -40,7 +40,7 @@ class TablelessRepairTest : public DbTest {
     ASSERT_TRUE(s.ok()) << s.ToString();
     OpenDb();
   }
-  // How many of the keys that were there last are left; all that is there was written.
+  // How many of the last keys are left; all existing ones were written.
   int Survivors() {
     int left = 0;
     std::string all;
@@ -78,7 +78,7 @@ TEST_F(TablelessRepairTest, ADamagedPage) {
   EXPECT_LT(left, kLive);
   EXPECT_GE(left, kLive - 15);
   EXPECT_EQ(ReadFile(name_ + "/lost/" + path.substr(name_.size() + 1)), data);
-  // And it goes on.
+  // And it continues.
   for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
   Flush();
   OpenDb();
@@ -128,7 +128,7 @@ TEST_F(TablelessRepairTest, MorePagesThanThereIsRoomFor) {
   EXPECT_NE(s.ToString().find(".pages"), std::string::npos) << s.ToString();
 }
 
-// Journals, overflow and key store lie in them.
+// Journals, overflow and key store are in them.
 TEST_F(TablelessRepairTest, CompactionFilesThatAreGoneOrDamaged) {
   Fill();
   size_t files = FilesOf(FileType::kPieceFile).size();

@@ -118,7 +118,7 @@ TEST_F(TablelessRulesTest, Rule5PagesAreWrittenBehindADurableJournal) {
   EXPECT_EQ(Places().size(), 400u);
 }
 
-// Flips a bit of every page, where it lies. True if all had records.
+// Flips a bit of every page, in place. True if all had records.
 bool DamageAllPages(FileSystem* fs, const std::vector<std::string>& sections, uint64_t page_bytes) {
   bool all = true;
   for (const std::string& path : sections) {
@@ -137,8 +137,8 @@ bool DamageAllPages(FileSystem* fs, const std::vector<std::string>& sections, ui
   return all;
 }
 
-// Without any crash: as long as the journal waits, it counts, and then it mends the pages.
-TEST_F(TablelessRulesTest, Rule5AWaitingJournalMendsDamagedPages) {
+// Without any crash: as long as the journal is pending, it counts, and then it repairs the pages.
+TEST_F(TablelessRulesTest, Rule5APendingJournalRepairsDamagedPages) {
   piece_.tableless_pages = 64;
   UsePieces();
   OpenDb();
@@ -205,7 +205,7 @@ TEST_F(TablelessRulesTest, Rule11ADamagedPageWithoutAJournalIsNamed) {
   EXPECT_TRUE(db_->VerifyChecksum().IsCorruption());
 }
 
-// The log goes when nothing of it is needed: at that moment all else is durable.
+// The log is deleted when it is no longer needed: at that moment everything else is durable.
 TEST_F(TablelessRulesTest, Rule6TheLogOutlivesWhatIsNotDurable) {
   piece_.tableless_pages = 16;
   UsePieces();
@@ -285,7 +285,7 @@ TEST_F(TablelessRulesTest, Rule7ReplayingTwiceIsHarmless) {
   EXPECT_GT(cuts, 15);
 }
 
-// Whenever the power goes, iterators and Gets agree.
+// After a power cut at any time, iterators and Gets agree.
 TEST_F(TablelessRulesTest, Rule9KeysAreKeptInStep) {
   piece_.tableless_pages = 32;
   UsePieces();

@@ -97,7 +97,7 @@ TEST_F(TablelessTest, ValuesLargerThanAPage) {
   Verify();
 }
 
-// In its page or in the overflow store, whose index tells without a read.
+// In its page or in the overflow store, whose index shows it without a read.
 TEST_F(TablelessTest, EveryHitIsOneRead) {
   piece_.tableless_pages = 64;
   piece_.tableless_max_overflow_percent = 100;
@@ -247,7 +247,7 @@ TEST_F(TablelessTest, OverflowOfManyMegabytes) {
   Verify();
 }
 
-// Runs of which most is dead are rewritten, a rehash takes in what is left, and their files go.
+// Runs with mostly dead records are rewritten, a rehash takes the rest, and the files are deleted.
 TEST_F(TablelessTest, OverflowGivesItsSpaceBack) {
   piece_.tableless_pages = 8;
   piece_.tableless_sections = 2;
@@ -261,7 +261,7 @@ TEST_F(TablelessTest, OverflowGivesItsSpaceBack) {
     for (const std::string& name : names) {
       uint64_t bytes = 0;
       if (!name.ends_with(".ph") || !fs_->GetFileSize(name_ + "/" + name, &bytes).ok()) continue;
-      if (bytes > 0) sizes[name] = bytes;  // others are made ahead
+      if (bytes > 0) sizes[name] = bytes;  // others are spare files
     }
     return sizes;
   };
@@ -321,7 +321,7 @@ TEST_F(TablelessTest, OverflowOfTinyRecordsIsNotRewrittenForEver) {
 }
 
 // Flushes and rehashes do not wait for it, and what they write counts behind what it copies.
-TEST_F(TablelessTest, OverflowIsRewrittenBesideOtherJobs) {
+TEST_F(TablelessTest, OverflowIsRewrittenConcurrentlyWithOtherJobs) {
   class Keeps : public rocksdb::CompactionFilter {
    public:
     bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override { return false; }
@@ -571,7 +571,7 @@ TEST_F(TablelessTest, SectionsGrowAndShrink) {
 }
 
 // Sections that wait for their turn count, too: between two of them nothing is over.
-TEST_F(TablelessTest, RehashingTellsOfAllSections) {
+TEST_F(TablelessTest, RehashingReportsAllSections) {
   options_.disable_auto_compactions = true;
   piece_.tableless_pages = 64;
   UsePieces();
@@ -617,7 +617,7 @@ TEST_F(TablelessTest, SnapshotsSeeWhatPagesHoldNoLonger) {
   Verify();
 }
 
-// An iterator without a snapshot of its own goes on in its state, while pages change in place.
+// An iterator without a snapshot of its own continues in its state, while pages change in place.
 TEST_F(TablelessTest, IteratorsKeepTheirState) {
   OpenDb();
   std::string all;
@@ -671,7 +671,7 @@ TEST_F(TablelessTest, WithoutKeyStore) {
   Verify();
 }
 
-TEST_F(TablelessTest, PropertiesTellOfPages) {
+TEST_F(TablelessTest, PropertiesShowPages) {
   for (const bool keys : {true, false}) {
     piece_.tableless_key_store = keys;
     UsePieces();
@@ -697,13 +697,13 @@ TEST_F(TablelessTest, PropertiesTellOfPages) {
   }
 }
 
-// The key store has options of its own, of which a change of the family's makes no others.
+// The key store has its own options, which a change of the family's options does not change.
 TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
   options_.write_buffer_size = 64 << 20;
   options_.target_file_size_base = 32 << 20;
   OpenDb();
   for (int turn = 0; turn < 2; ++turn) {
-    for (int half = 0; half < 2; ++half) {  // overlapping, so that tables are written anew
+    for (int half = 0; half < 2; ++half) {  // overlapping, so that tables are rewritten
       for (int i = half; i < 40000; i += 2) {
         std::string key = std::to_string(turn) + Key(i);
         key.resize(100, static_cast<char>('a' + i % 26));
@@ -725,7 +725,7 @@ TEST_F(TablelessTest, TheKeyStoreKeepsItsOptions) {
   }
 }
 
-TEST_F(TablelessTest, PropertiesTellOfWork) {
+TEST_F(TablelessTest, PropertiesShowWork) {
   options_.write_buffer_size = 4 << 20;
   piece_.tableless_pages = 64;
   UsePieces();
@@ -845,7 +845,7 @@ TEST_F(TablelessTest, WritersGoOnWhileFilesAreKept) {
   Verify();
 }
 
-// A check reads pages that are changed in place meanwhile: they hold more or fewer records than it expects.
+// A check reads pages that change in place at the same time: they have more or fewer records than it expects.
 TEST_F(TablelessTest, IsVerifiedWhileItChanges) {
   piece_.tableless_sections = 1;
   piece_.tableless_pages = 512;
@@ -937,8 +937,8 @@ TEST_F(TablelessTest, OperandsThatCannotBeMerged) {
   EXPECT_EQ(Get("a"), "healed");
 }
 
-// A read-only opening tells of what a primary beside it has changed; that is never just missing.
-TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
+// A read-only open reports what a concurrent primary has changed; it is never just missing.
+TEST_F(TablelessTest, ReadOnlyNextToAPrimary) {
   piece_.tableless_sections = 2;
   piece_.tableless_pages = 32;
   UsePieces();
@@ -974,7 +974,7 @@ TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
   }
   EXPECT_GE(kept, 40);
   EXPECT_GE(told, 150);
-  // Nor are keys that never were, but where their page is as it was: which keys lie in one differs by database.
+  // The same for keys that never existed, unless their page is unchanged: the keys of a page differ by database.
   int missing = 0;
   for (int i = 0; i < 100; ++i) {
     std::string value;
@@ -990,7 +990,7 @@ TEST_F(TablelessTest, ReadOnlyBesideAPrimary) {
   EXPECT_TRUE(reader->VerifyChecksum().IsTryAgain());
 }
 
-// A database with an older manifest, and whatever belongs to it, beside its pages.
+// A database with an older manifest, and its other files, next to its pages.
 class OldFilesTest : public TablelessTest {
  protected:
   void RestoreAllButPages(const SavedFiles& before) {
@@ -1130,7 +1130,7 @@ TEST_F(TablelessTest, WhatItDoesNotDoIsRefused) {
     const Status refused = db_->SetOptions({{option, "3600"}});
     EXPECT_TRUE(refused.IsNotSupported()) << refused.ToString();
   }
-  // The defaults mean neither, whoever spelt them out, and the family says so.
+  // The defaults mean neither, even if they are spelt out, and the family shows that.
   for (const bool spelt : {false, true}) {
     class Nothing : public rocksdb::CompactionFilter {
      public:

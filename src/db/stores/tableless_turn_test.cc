@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The turn to change sections of a table-less store, by itself: who fails gives it on.
+// The turn to change sections of a table-less store, by itself: a failed job passes it on.
 #include <gtest/gtest.h>
 
 #include <future>

@@ -15,7 +15,7 @@ namespace {
 
 class ValueBoundTest : public ValueStoreTest {
  protected:
-  // A settled database of that many values, each of which lives.
+  // A settled database of that many live values.
   void Load(int keys, size_t write_buffer_size) {
     options_.write_buffer_size = write_buffer_size;
     piece_.value_group_bytes = 1 << 20;
@@ -43,11 +43,11 @@ class ValueBoundTest : public ValueStoreTest {
    private:
     void Look(ValueBoundTest* test) {
       for (bool last = false; !last;) {
-        last = done_;  // once more after that
+        last = done_;  // one more after that
         const uint64_t committed = test->IntProperty("compassdb.value-bytes");
         const uint64_t copying = test->IntProperty("compassdb.value-bytes-copying");
         const uint64_t bound = test->IntProperty("compassdb.value-bytes-bound");
-        // All of one moment; what is written meanwhile is seen the next time.
+        // All of one moment; later writes are seen the next time.
         if (committed == test->IntProperty("compassdb.value-bytes")) {
           const uint64_t bytes = committed + copying;
           most_ = std::max(most_, bytes);
@@ -62,7 +62,7 @@ class ValueBoundTest : public ValueStoreTest {
     std::atomic<bool> done_{false};
     uint64_t most_ = 0, most_copying_ = 0;
     double most_of_bound_ = 0;
-    std::thread thread_;  // goes first
+    std::thread thread_;  // destroyed first
   };
 };
 
@@ -94,7 +94,7 @@ TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
 }
 
-// Few large values among many small ones, of which only the large ones are updated.
+// Few large values among many small ones. Only the large ones are updated.
 TEST_F(ValueBoundTest, HoldsForMixedSizes) {
   options_.write_buffer_size = 1 << 20;
   piece_.value_group_bytes = 64 << 20;
@@ -115,7 +115,7 @@ TEST_F(ValueBoundTest, HoldsForMixedSizes) {
   for (int i = 0; i < 50; ++i) ASSERT_EQ(Get("L" + Key(i)), Value(i + 11, 100000));
 }
 
-// Where all sizes are drawn anew each time.
+// All sizes are drawn again each time.
 TEST_F(ValueBoundTest, HoldsForSizesThatChange) {
   options_.write_buffer_size = 1 << 20;
   OpenDb();
@@ -199,7 +199,7 @@ class DeadSpaceTest : public ValueBoundTest, public ::testing::WithParamInterfac
   // And every key has the value that was written last.
   void ExpectBounded() {
     const auto dead_allowed = [&] { return std::max<uint64_t>(1 << 20, Live() / 10); };
-    // Holes are punched by jobs that nobody waits for.
+    // Nothing waits for the jobs that punch holes.
     for (int i = 0; i < 200; ++i) {
       Settle();
       if (IntProperty("compassdb.dead-bytes") <= dead_allowed()) break;
@@ -275,7 +275,7 @@ class TableCompactions : public rocksdb::EventListener {
   std::atomic<int> count{0};
 };
 
-// No group can be asked what a range deletion covers: compactions tell it, without being asked for.
+// A group does not know what a range deletion covers: compactions add the deaths by themselves.
 class RangeDeletionTest : public ValueBoundTest, public ::testing::WithParamInterface<const char*> {
  protected:
   static constexpr int kKeys = 16000;  // 8 MB
@@ -386,7 +386,7 @@ TEST_P(RangeDeletionTest, OfFewValuesIsNoReasonToCompact) {
 INSTANTIATE_TEST_SUITE_P(Trees, RangeDeletionTest,
                          ::testing::Values("pieces", "one level", "leveled", "filter", "hash range"));
 
-// Keeps the first compaction waiting that comes after Arm, which would pin what collections replace meanwhile.
+// Keeps the first compaction after Arm waiting. It would pin what collections replace in that time.
 class WaitingFilter : public rocksdb::CompactionFilter {
  public:
   bool Filter(int, const Slice&, const Slice&, std::string*, bool*) const override {
@@ -408,7 +408,7 @@ class WaitingFilter : public rocksdb::CompactionFilter {
 
 // One compaction at a time is all that there may be, and it waits: while a flush waits for room there are
 // collections beside it, and what they give up goes from the disk, too.
-TEST_F(ValueBoundTest, IsKeptBesideTheOnlyCompaction) {
+TEST_F(ValueBoundTest, IsKeptDuringTheOnlyCompaction) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;
   options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
@@ -438,7 +438,7 @@ TEST_F(ValueBoundTest, IsKeptBesideTheOnlyCompaction) {
   watchdog.join();
   EXPECT_FALSE(hung);
   EXPECT_LE(watch.most_of_bound(), 1.02);
-  // Seven times as much was given up meanwhile.
+  // Seven times as much became garbage since.
   for (int i = 0; i < 600 && IntProperty("compassdb.dead-bytes-punchable") > (1 << 20); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -53,7 +53,7 @@ TEST_F(ValueStoreTest, LargeValuesAreReadFromTheValueStore) {
       ASSERT_EQ(values[i], Value(at, at % 2 == 0 ? 500 : 50));
     }
     EXPECT_TRUE(db_->VerifyChecksum().ok());
-    OpenDb();  // once more from the files
+    OpenDb();  // again from the files
   }
 }
 
@@ -116,7 +116,7 @@ TEST_F(ValueStoreTest, WithoutCollectionEverythingStays) {
 }
 
 // As RocksDB's files do.
-TEST_F(ValueStoreTest, WithoutCollectionWhatIsAllDeadGoes) {
+TEST_F(ValueStoreTest, WithoutCollectionDeadRunsAreDeleted) {
   options_.enable_blob_garbage_collection = false;
   OpenDb();
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
@@ -187,7 +187,7 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
     const char* Name() const override { return "DropAll"; }
     bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string*,
                 bool*) const override {
-      // The value, and not what stands for it in the table.
+      // The value, and not its reference in the table.
       return value.size() == 500;
     }
   };
@@ -232,7 +232,7 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
       FAIL();
   }
   Flush();
-  // A range deletion is no key's newest record: compactions tell what it ended, by themselves.
+  // A range deletion is no key's newest record: compactions add deaths for its values.
   if (GetParam() != 3) Compact(/*force=*/filter);
   Settle();
   // 256 KiB of garbage are tolerated.
@@ -245,7 +245,7 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
 // A compaction rewrites more of the level below than what its input overlaps: of those keys a neighbour of the input may
-// have newer records, that were written before anybody was to be told.
+// have newer records, that were written before there were notices.
 TEST_F(ValueStoreTest, WhatANeighbourOfTheInputHidesIsNotSeparated) {
   piece_.max_pieces = 1;  // tables are rewritten
   UsePieces();
@@ -281,8 +281,8 @@ TEST_F(ValueStoreTest, WhatANeighbourOfTheInputHidesIsNotSeparated) {
   }
 }
 
-// A merge hides nothing, so that no group is told of it. Where a range deletion ends it, a deletion takes its place,
-// which does: of what lies below it nobody would tell, once the piece that has it is rewritten beside that deletion's.
+// A merge hides nothing, so no group gets a notice. If a range deletion ends it, a deletion replaces it, and needs a
+// notice: nothing would report the values below once the pieces of both are rewritten.
 TEST_F(ValueStoreTest, WhatAMergeLeftBehindARangeDeletionHidesIsCollected) {
   UsePieces();
   options_.level0_file_num_compaction_trigger = 100;
@@ -330,7 +330,7 @@ TEST_F(ValueStoreTest, WhatTheLogEndsIsCollected) {
   piece_.value_reserve_percent = 0;
   UsePieces();
   options_.write_buffer_size = 8 << 20;
-  options_.level0_file_num_compaction_trigger = 100;  // no compaction tells of it
+  options_.level0_file_num_compaction_trigger = 100;  // no compaction reports it
   options_.enable_blob_garbage_collection = false;    // nor is a memtable full early, to keep the bound
   OpenDb();
   constexpr int kKeys = 4000;  // 2 MB
@@ -444,7 +444,7 @@ class EndOfLifeInOneFlushTest : public ValueStoreTest, public ::testing::WithPar
     }
     Flush();
   }
-  // 256 KiB of garbage are tolerated; without a reserve the rest goes.
+  // 256 KiB of garbage are tolerated; without a reserve the rest is collected.
   uint64_t Left() const { return (GetParam() == 5 ? kKeys * 560u : 0u) + (300u << 10); }
   void CheckEnds(const rocksdb::Snapshot* snapshot, const rocksdb::Snapshot* second) {
     Settle();
@@ -478,7 +478,7 @@ TEST_P(EndOfLifeInOneFlushTest, LeavesNothingBehindOnceNoSnapshotSeesIt) {
   CheckEnds(snapshot, second);
 }
 
-// Both were in tables when the option was set: the compaction that separates the one has to tell of the other.
+// Both were in tables when the option was set: the compaction that separates the one has to add a notice of the other.
 TEST_P(EndOfLifeInOneFlushTest, NorAfterACompactionThatSeparates) {
   piece_.value_reserve_percent = 0;
   UsePieces();
@@ -558,7 +558,7 @@ TEST_F(ValueStoreTest, SnapshotsKeepTheirValues) {
   EXPECT_GT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 500u);
   EXPECT_LT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 600u);
   EXPECT_GT(ValueBytes(), 2u * kKeys * 500);
-  // What it held goes when it is gone, though nothing more is written.
+  // Its values are deleted after its release, even without more writes.
   db_->ReleaseSnapshot(snapshot);
   Settle();
   EXPECT_EQ(IntProperty("compassdb.value-bytes-pinned"), 0u);
@@ -631,7 +631,7 @@ TEST_F(ValueStoreTest, SmallValuesStartNoCollections) {
     Settle();
     // But where the notices of a group are garbage enough.
     EXPECT_LE(options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_BYTES_RELOCATED), moved + live / 10);
-    // What is written in vain of deletions goes, too.
+    // Useless notices of deletions are dropped, too.
     EXPECT_LT(ValueBytes(), live * 130 / 100 + (256 << 10));
     for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get("big" + Key(i)), Value(i)) << i;
     CloseDb();
@@ -793,7 +793,7 @@ TEST_F(ValueStoreTest, SwitchedOnAndOff) {
   EXPECT_EQ(ValueBytes(), 0u);
   ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "true"}}).ok());
   Compact(/*force=*/true);
-  // What was in tables goes to the value store when it is compacted.
+  // Values in tables are moved to the value store when they are compacted.
   EXPECT_GT(ValueBytes(), 500u * 500);
   for (int i = 0; i < 500; ++i) ASSERT_EQ(Get(Key(i)), Value(i));
   ASSERT_TRUE(db_->SetOptions({{"enable_blob_files", "false"}}).ok());
@@ -904,7 +904,7 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   EXPECT_GT(cold, kKeys * 500u / 8);
   EXPECT_GT(in(fast), 0u);
   check(3);
-  // All of them anew: the old ones go, on that path, too.
+  // All of them again: the old ones are deleted, on that path, too.
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < kKeys; ++i) put(i);
   }
@@ -912,7 +912,7 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   Settle();
   EXPECT_LT(in(slow) + in(fast), kKeys * 560u * 115 / 100 + (512 << 10));
   check(1);
-  // Some of what lies there dies: a forced collection has to move it, and leaves it there.
+  // Some values there die: a forced collection has to move the others, and keeps them on that path.
   for (int n = 0; n < 9000; ++n) put(static_cast<int>(rnd.Uniform(n % 10 == 0 ? kKeys : kKeys / 50)));
   Flush();
   Settle();
@@ -969,7 +969,7 @@ TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
   EXPECT_TRUE(fs_->FileExists(name_ + "/" + name).ok()) << name;
 }
 
-TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
+TEST_F(ValueStoreTest, ListenersAreNotifiedOfFiles) {
   class Files : public rocksdb::EventListener {
    public:
     void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override {
@@ -1014,7 +1014,7 @@ TEST_F(ValueStoreTest, ListenersAreToldOfFiles) {
 }
 
 // DeleteFilesInRange writes down which values its tables named.
-TEST_F(ValueStoreTest, DroppedTablesFilesAreTold) {
+TEST_F(ValueStoreTest, DroppedTablesFilesAreReported) {
   class Files : public rocksdb::EventListener {
    public:
     void OnBlobFileCreated(const rocksdb::BlobFileCreationInfo& info) override { values.insert(info.file_path); }

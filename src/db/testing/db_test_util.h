@@ -41,7 +41,7 @@ class DbTest : public ::testing::Test {
     options_.env = env_.get();
   }
 
-  // While the first read that this thread makes of a file with such an end waits, another thread does `meanwhile`.
+  // While the first read that this thread makes of a file with such an end waits, another thread runs `meanwhile`.
   void DuringFirstRead(const std::string& end, std::function<void()> meanwhile) {
     const auto met = std::make_shared<bool>(false);  // of this thread alone
     fs_->SetHook([=, reader = std::this_thread::get_id()](FaultOp op, const std::string& path) {
@@ -148,7 +148,7 @@ class DbTest : public ::testing::Test {
     }
     return sum;
   }
-  // Of those that were begun; the ones made ahead are empty.
+  // Of those that were begun; spare ones are empty.
   std::string NewestLog() {
     std::string newest;
     for (const std::string& log : FilesOf(FileType::kWal)) {

@@ -50,7 +50,7 @@ class ModelTest : public DbTest {
     EXPECT_TRUE(s.ok()) << s.ToString();
   }
 
-  // Power cuts of one of these kinds at any write: what was synced is there. Of `run` seed, keys and values.
+  // Power cuts of one of these kinds at any write: synced records exist. Of `run` seed, keys and values.
   void SurvivePowerCuts(const Run& run, const std::vector<CutMode>& modes) {
     SCOPED_TRACE("seed " + std::to_string(run.seed));
     Random rnd(run.seed);

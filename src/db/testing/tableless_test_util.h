@@ -15,7 +15,7 @@
 
 namespace compassdb {
 
-// Appends, but for "bad".
+// Appends, except "bad".
 class PickyOperator : public rocksdb::AssociativeMergeOperator {
  public:
   bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* result,
@@ -76,7 +76,7 @@ class TablelessDbTest : public DbTest {
     }
     EXPECT_EQ(pages_of_files(), living);
   }
-  // Where each key lies in the files, by checked pages that end in zeros.
+  // The place of each key in the files, by checked pages that end in zeros.
   std::map<std::string, Place> Places() {
     AwaitLivingSections();
     std::map<std::string, Place> places;
@@ -103,7 +103,7 @@ class TablelessDbTest : public DbTest {
     return places;
   }
   uint64_t Overflowing() { return IntProperty("compassdb.tableless-overflow-records"); }
-  // The power goes before the n-th such call from now on, and what was not synced goes with it.
+  // The power fails before the n-th such call from now on, and unsynced data is lost.
   void CutBefore(FaultOp op, const std::string& part, int n) {
     left_.store(n);
     fs_->SetHook([this, op, part](FaultOp what, const std::string& path) {

@@ -106,7 +106,7 @@ TEST_F(MemoryLimitTest, IndexInASmallBlockCache) {
   }
 }
 
-// Pages are erased with their tables; nobody else would.
+// Pages are erased with their tables, and by nothing else.
 TEST_F(MemoryLimitTest, ClosedDatabasesLeaveNoIndexBehind) {
   Fill();
   rocksdb::BlockBasedTableOptions table;
@@ -149,7 +149,7 @@ TEST_F(MemoryLimitTest, HalfOfTheIndexIsEnough) {
   done = true;
   watch.join();
   // What readers hold at the moment cannot be evicted: an iterator has the separators of all pieces
-  // that it stands in, a Get a head, a page and a block.
+  // that it is in, a Get a head, a page and a block.
   EXPECT_LE(highest, options_.memory_limit + (128 << 10));
   EXPECT_GT(highest, options_.memory_limit / 2);
 }
@@ -221,7 +221,7 @@ TEST_F(MemoryLimitTest, PagesThatCannotBeReadAreErrorsOfTheRead) {
   Check(1000);
 }
 
-// Of separated values: their segments, the lists of those, counts of updates, and pages of where values lie.
+// Of separated values: their segments, the lists of those, counts of updates, and pages of the values' places.
 TEST_F(MemoryLimitTest, GroupTablesAreWithinIt) {
   constexpr int kValues = 100000;
   PieceTableOptions piece;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DBOptions::recycle_log_file_num: logs that are written over obsolete ones, and who reads them.
+// DBOptions::recycle_log_file_num: logs that overwrite obsolete ones, and their readers.
 #include <map>
 #include <set>
 

@@ -51,7 +51,7 @@ TEST_P(WalSetTest, ALogForWhichThereIsNoMemoryIsNone) {
   EXPECT_TRUE(logs.Close().ok());
 }
 
-TEST_P(WalSetTest, NothingTellsOfASyncWhileALogThatWasGivenUpMayBeNeeded) {
+TEST_P(WalSetTest, NoMarkOfASyncWhileAnAbandonedLogMayBeNeeded) {
   for (const bool needed : {true, false}) {
     FaultInjectionFileSystem fs;
     ASSERT_TRUE(fs.CreateDir("/wal").ok());

@@ -70,7 +70,7 @@ TEST_F(WriteStallsTest, WritersAreSlowedBeforeTheyAreStopped) {
 }
 
 TEST_F(WriteStallsTest, LowPriorityWritesWaitForCompactions) {
-  const std::atomic<bool> shutting_down{true};  // a write that waits goes on
+  const std::atomic<bool> shutting_down{true};  // a waiting write continues
   rocksdb::WriteOptions low;
   low.low_pri = low.no_slowdown = true;
   EXPECT_TRUE(stalls_.DelayLowPriority(low, 1000, shutting_down).ok());

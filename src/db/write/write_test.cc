@@ -225,7 +225,7 @@ TEST_F(WriteTest, MultiGetInOneAndSeveralFamilies) {
   EXPECT_EQ(values[0] + values[1], "12");
 }
 
-TEST_F(WriteTest, StopsAtTheMemTableLimitAndGoesOn) {
+TEST_F(WriteTest, StopsAtTheMemTableLimitAndContinues) {
   options_.max_write_buffer_number = 2;
   options_.level0_slowdown_writes_trigger = 4;
   options_.level0_stop_writes_trigger = 6;
