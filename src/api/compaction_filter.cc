@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/compaction_filter.h"
 
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
@@ -27,32 +26,21 @@ class RemoveEmptyValueCompactionFilter : public CompactionFilter {
 Status CompactionFilter::CreateFromString(const ConfigOptions& config_options,
                                           const std::string& name,
                                           const CompactionFilter** result) {
-  Status s;
-  if (compassdb::FindRegistered<CompactionFilter>(config_options, name, result, &s)) return s;
-  if (name.empty() || name == "nullptr") {
-    *result = nullptr;
+  const auto built_in = [](const std::string& id, const CompactionFilter** made) {
+    if (id == RemoveEmptyValueCompactionFilter::kClassName()) {
+      *made = new RemoveEmptyValueCompactionFilter();
+    }
     return Status::OK();
-  }
-  if (name != RemoveEmptyValueCompactionFilter::kClassName()) {
-    return compassdb::UnknownObject(config_options, "CompactionFilter", name);
-  }
-  *result = new RemoveEmptyValueCompactionFilter();
-  return Status::OK();
+  };
+  return compassdb::LoadObject<CompactionFilter>(config_options, "CompactionFilter", name, built_in,
+                                                 result);
 }
 
 Status CompactionFilterFactory::CreateFromString(const ConfigOptions& config_options,
                                                  const std::string& name,
                                                  std::shared_ptr<CompactionFilterFactory>* result) {
-  std::string id;
-  compassdb::OptionMap options;
-  Status s = compassdb::ParseObjectString(name, "", &id, &options);
-  if (!s.ok()) return s;
-  if (compassdb::NewRegistered<CompactionFilterFactory>(config_options, id, result, &s)) {
-    return s.ok() ? Customizable::ConfigureNewObject(config_options, result->get(), options) : s;
-  }
-  if (!id.empty()) return compassdb::UnknownObject(config_options, "CompactionFilterFactory", name);
-  result->reset();
-  return Status::OK();
+  return compassdb::LoadObject<CompactionFilterFactory>(config_options, "CompactionFilterFactory",
+                                                        name, compassdb::kNoneBuiltIn, result);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

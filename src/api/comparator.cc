@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "api/comparator_u64ts.h"
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
@@ -170,9 +169,14 @@ const Comparator* ReverseBytewiseComparator() {
 Status Comparator::CreateFromString(const ConfigOptions& opts, const std::string& value,
                                     const Comparator** comp) {
   std::string id;
-  Status s = compassdb::IdOfPlainObject(value, &id);
+  compassdb::OptionMap options;
+  Status s = Customizable::GetOptionsMap(opts, *comp, value, &id, &options);
   if (!s.ok()) return s;
-  if (id.empty()) return Status::InvalidArgument("comparator: a name is missing");
+  if (value.empty()) {
+    *comp = nullptr;
+    return s;
+  }
+  if (id.empty()) return compassdb::CannotReset();
   if (compassdb::FindRegistered<const Comparator>(opts, id, comp, &s)) return s;
   for (const Comparator* known :
        {BytewiseComparator(), ReverseBytewiseComparator(), compassdb::BytewiseComparatorWithU64Ts(),

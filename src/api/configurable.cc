@@ -7,6 +7,7 @@
 #include "api/foreign_cast.h"
 #include "api/named_options.h"
 #include "api/option_string.h"
+#include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/customizable.h"
 
@@ -60,40 +61,41 @@ Status Configurable::ConfigureOption(const ConfigOptions& config_options, const 
 
 Status Configurable::ConfigureFromString(const ConfigOptions& config_options,
                                          const std::string& opts) {
+  if (opts.find_first_of(";=") != std::string::npos) {
+    OptionMap options;
+    const Status s = compassdb::ParseOptionString(opts, &options);
+    return s.ok() ? ConfigureFromMap(config_options, options) : s;
+  }
   Status s = ParseStringOptions(config_options, opts);
   if (s.ok() && config_options.invoke_prepare_options) s = PrepareOptions(config_options);
   return s;
 }
 
-Status Configurable::ParseStringOptions(const ConfigOptions& config_options,
-                                        const std::string& opts_str) {
-  OptionMap options;
-  Status s = compassdb::ParseOptionString(opts_str, &options);
-  return s.ok() ? ConfigureOptions(config_options, options, nullptr) : s;
+Status Configurable::ParseStringOptions(const ConfigOptions& /*config_options*/,
+                                        const std::string& /*opts_str*/) {
+  return Status::OK();
 }
 
-// In the order of names, so that the result does not depend on the map's order.
+// In the order of names, so that the result does not depend on the map's order. A bad value is
+// reported before an unknown name.
 Status Configurable::ConfigureOptions(const ConfigOptions& config_options,
                                       const OptionMap& opts_map, OptionMap* unused) {
   OptionList sorted(opts_map.begin(), opts_map.end());
   std::sort(sorted.begin(), sorted.end());
+  Status unknown;
   for (const auto& [name, value] : sorted) {
     Status s = ParseNamedOption(this, config_options, GetOptionName(name), value);
     if (s.IsNotFound()) {
       if (unused != nullptr) {
         unused->emplace(name, value);
-      } else if (!config_options.ignore_unknown_options) {
-        return s;
+      } else if (!config_options.ignore_unknown_options && unknown.ok()) {
+        unknown = s;
       }
-    } else if ((s.IsNotSupported() && config_options.ignore_unsupported_options) ||
-               (s.IsInvalidArgument() && config_options.ignore_unknown_options &&
-                !config_options.mutable_options_only)) {
-      continue;  // as in RocksDB, a value that is unknown counts as unknown, too
-    } else if (!s.ok()) {
+    } else if (!s.ok() && !compassdb::IsPassedOver(config_options, s)) {
       return s;
     }
   }
-  return Status::OK();
+  return unknown;
 }
 
 Status Configurable::ParseOption(const ConfigOptions& /*config_options*/,
@@ -180,7 +182,8 @@ Status Configurable::ValidateOptions(const DBOptions& /*db_opts*/,
 
 Status Configurable::GetOptionsMap(const std::string& opt_value, const std::string& default_id,
                                    std::string* id, OptionMap* options) {
-  return compassdb::ParseObjectString(opt_value, default_id, id, options);
+  compassdb::ParseObjectString(opt_value, default_id, id, options);
+  return Status::OK();
 }
 
 const void* Configurable::GetOptionsPtr(const std::string& /*name*/) const { return nullptr; }
@@ -216,8 +219,8 @@ Status Customizable::GetOptionsMap(const ConfigOptions& config_options, const Cu
                                    OptionMap* options) {
   if (custom == nullptr) return Configurable::GetOptionsMap(opt_value, "", id, options);
   Status s = Configurable::GetOptionsMap(opt_value, custom->GetId(), id, options);
-  if (!s.ok() || *id != custom->GetId()) return s;
-  // The same object: options that are not given keep their values.
+  if (!s.ok() || !custom->IsInstanceOf(*id)) return s;
+  // The same class: options that are not given keep their values.
   for (const auto& option : ListNamedOptions(custom, config_options)) options->insert(option);
   return s;
 }

@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "util/crc32c.h"
@@ -115,19 +114,12 @@ std::shared_ptr<FileChecksumGenFactory> GetFileChecksumGenCrc32cFactory() {
 Status FileChecksumGenFactory::CreateFromString(const ConfigOptions& options,
                                                 const std::string& text,
                                                 std::shared_ptr<FileChecksumGenFactory>* result) {
-  std::string value;
-  Status s = compassdb::IdOfPlainObject(text, &value);
-  if (!s.ok()) return s;
-  if (compassdb::NewRegistered<FileChecksumGenFactory>(options, value, result, &s)) return s;
-  if (value == Crc32cFactory::kClassName() || value == kStandardDbFileChecksumFuncName) {
-    *result = GetFileChecksumGenCrc32cFactory();
+  const auto built_in = [](const std::string& id, std::shared_ptr<FileChecksumGenFactory>* made) {
+    if (id == Crc32cFactory::kClassName()) *made = GetFileChecksumGenCrc32cFactory();
     return Status::OK();
-  }
-  if (value.empty() || value == "nullptr") {
-    result->reset();
-    return Status::OK();
-  }
-  return compassdb::UnknownObject(options, "FileChecksumGenFactory", value);
+  };
+  return compassdb::LoadObject<FileChecksumGenFactory>(options, "FileChecksumGenFactory", text,
+                                                       built_in, result);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

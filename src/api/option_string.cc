@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/option_string.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -23,83 +28,113 @@ bool IsWrapped(const std::string& text) {
   return !text.empty() && text.front() == '{' && ClosingBrace(text, 0) == text.size() - 1;
 }
 
-// Reads a value that begins at *pos and moves *pos behind its ";".
-Status TakeValue(const std::string& text, const std::string& name, size_t* pos,
-                 std::string* value) {
-  const size_t begin = text.find_first_not_of(" \t\r\n", *pos);
-  if (begin == std::string::npos || text[begin] != '{') {
-    const size_t end = std::min(text.find(';', *pos), text.size());
-    *value = Trim(text.substr(*pos, end - *pos));
-    *pos = end + 1;
-    return Status::OK();
+// As RocksDB trims: of white space alone the last character stays.
+std::string TrimText(const std::string& text) {
+  std::string trimmed = Trim(text);
+  return trimmed.empty() && !text.empty() ? text.substr(text.size() - 1) : trimmed;
+}
+
+size_t SkipSpace(const std::string& text, size_t pos) {
+  while (pos < text.size() && IsAsciiSpace(text[pos])) ++pos;
+  return pos;
+}
+
+// The number that text begins with, and what stands behind it. False if there is none, or if it is
+// too large.
+bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
+  size_t at = 0;
+  while (at < text.size() && IsAsciiSpace(text[at])) ++at;
+  *negative = at < text.size() && text[at] == '-';
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+  *rest = Slice(text.data() + at, text.size() - at);
+  return ConsumeDecimal(rest, magnitude);
+}
+
+// By how many bits the suffix that `rest` begins with shifts. Anything else counts as no suffix.
+int SuffixShift(const Slice& rest, bool tera) {
+  if (rest.empty()) return 0;
+  switch (rest[0]) {
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    case 't':
+    case 'T':
+      return tera ? 40 : 0;
+    default:
+      return 0;
   }
-  const size_t close = ClosingBrace(text, begin);
-  if (close == std::string::npos) {
-    return Status::InvalidArgument("option string: unbalanced braces in the value of", name);
-  }
-  *value = text.substr(begin + 1, close - begin - 1);
-  const size_t next = text.find_first_not_of(" \t\r\n", close + 1);
-  if (next != std::string::npos && text[next] != ';') {
-    return Status::InvalidArgument("option string: text after the closing brace of", name);
-  }
-  *pos = next == std::string::npos ? text.size() : next + 1;
-  return Status::OK();
 }
 
 }  // namespace
 
+Status TakeToken(const std::string& text, char separator, size_t* pos, std::string* token) {
+  const size_t begin = SkipSpace(text, *pos);
+  size_t end;
+  if (begin < text.size() && text[begin] == '{') {
+    const size_t close = ClosingBrace(text, begin);
+    if (close == std::string::npos) {
+      return Status::InvalidArgument("option string: unbalanced braces in", text.substr(begin, 64));
+    }
+    *token = TrimText(text.substr(begin + 1, close - begin - 1));
+    end = SkipSpace(text, close + 1);
+    if (end < text.size() && text[end] != separator) {
+      return Status::InvalidArgument("option string: text after the closing brace of",
+                                     text.substr(begin, 64));
+    }
+  } else {
+    end = std::min(text.find(separator, begin), text.size());
+    *token = TrimText(text.substr(begin, end - begin));
+  }
+  *pos = end + 1;
+  return Status::OK();
+}
+
 Status ParseOptionString(const std::string& text, OptionMap* options) {
   options->clear();
-  std::string body = Trim(text);
-  while (IsWrapped(body)) body = Trim(body.substr(1, body.size() - 2));
-  size_t pos = 0;
-  while ((pos = body.find_first_not_of(" \t\r\n;", pos)) != std::string::npos) {
+  std::string body = TrimText(text);
+  while (body.size() > 2 && body.front() == '{' && body.back() == '}') {
+    body = TrimText(body.substr(1, body.size() - 2));
+  }
+  for (size_t pos = 0; pos < body.size();) {
     const size_t equals = body.find_first_of("={};", pos);
     if (equals == std::string::npos || body[equals] != '=') {
       return Status::InvalidArgument("option string: '=' expected after", body.substr(pos, 64));
     }
-    const std::string name = Trim(body.substr(pos, equals - pos));
+    const std::string name = TrimText(body.substr(pos, equals - pos));
     if (name.empty()) {
       return Status::InvalidArgument("option string: name expected before",
                                      body.substr(equals, 64));
     }
     pos = equals + 1;
-    Status s = TakeValue(body, name, &pos, &(*options)[name]);
+    const Status s = TakeToken(body, ';', &pos, &(*options)[name]);
     if (!s.ok()) return s;
-    if (pos >= body.size()) break;
   }
   return Status::OK();
 }
 
-Status ParseObjectString(const std::string& text, const std::string& default_id, std::string* id,
-                         OptionMap* options) {
+void ParseObjectString(const std::string& text, const std::string& default_id, std::string* id,
+                       OptionMap* options) {
   options->clear();
   id->clear();
-  const std::string body = Trim(text);
-  if (body.empty() || body == "nullptr") return Status::OK();
-  if (body.find('=') == std::string::npos) {
-    *id = body;
-    return Status::OK();
-  }
-  Status s = ParseOptionString(body, options);
-  if (!s.ok()) return s;
-  auto given = options->find("id");
-  if (given == options->end()) {
-    *id = default_id;
-  } else {
+  if (text.empty() || text == "nullptr") return;
+  const bool has_options =
+      text.find('=') != std::string::npos && ParseOptionString(text, options).ok();
+  const auto given = options->find("id");
+  if (has_options && given != options->end()) {
     if (given->second != "nullptr") *id = given->second;
     options->erase(given);
+  } else if (has_options && !default_id.empty()) {
+    *id = default_id;
+  } else {
+    *id = text;
+    options->clear();
   }
-  return Status::OK();
-}
-
-Status IdOfPlainObject(const std::string& text, std::string* id) {
-  *id = Trim(text);
-  const size_t equals = id->find('=');
-  const bool plain = equals == std::string::npos || Trim(id->substr(0, equals)) != "id";
-  if (plain && id->compare(0, 1, "{") != 0) return Status::OK();
-  OptionMap options;
-  return ParseObjectString(text, "", id, &options);
 }
 
 Status UnknownOption(const std::string& text, const OptionMap& options) {
@@ -129,14 +164,66 @@ std::string UnescapeOptionValue(const std::string& escaped) {
   std::string out;
   out.reserve(escaped.size());
   for (size_t i = 0; i < escaped.size(); ++i) {
-    if (escaped[i] != '\\' || i + 1 == escaped.size()) {
+    if (escaped[i] != '\\') {
       out += escaped[i];
       continue;
     }
-    const char c = escaped[++i];
+    if (++i == escaped.size()) break;
+    const char c = escaped[i];
     out += c == 'n' ? '\n' : c == 'r' ? '\r' : c;
   }
   return out;
+}
+
+bool ParseBool(const std::string& text, bool* value) {
+  if (text == "true" || text == "1") {
+    *value = true;
+  } else if (text == "false" || text == "0") {
+    *value = false;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Shifts wrap, as RocksDB's do.
+bool ParseSigned(const std::string& text, int64_t* value) {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  if (magnitude > static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0)) return false;
+  *value = static_cast<int64_t>((negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true));
+  return true;
+}
+
+bool ParseInt(const std::string& text, int* value) {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  if (magnitude > static_cast<uint64_t>(INT_MAX) + (negative ? 1 : 0)) return false;
+  *value = static_cast<int>(static_cast<uint32_t>(negative ? 0 - magnitude : magnitude)
+                            << SuffixShift(rest, false));
+  return true;
+}
+
+bool ParseUnsigned(const std::string& text, uint64_t* value) {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;
+  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
+  *value = (negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true);
+  return true;
+}
+
+bool ParseDouble(const std::string& text, double* value) {
+  char* end = nullptr;
+  errno = 0;
+  const double parsed = CLocaleStrtod(text.c_str(), &end);
+  if (end == text.c_str() || errno == ERANGE) return false;
+  *value = parsed;
+  return true;
 }
 
 std::string QuoteOptionValue(const std::string& value, const std::string& delimiter) {

@@ -2,12 +2,11 @@
 #include "rocksdb/slice_transform.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "rocksdb/slice.h"
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -78,18 +77,26 @@ class NoopTransform : public SliceTransform {
   bool SameResultWhenAppended(const Slice& /*prefix*/) const override { return false; }
 };
 
-// The N of "<long_name>.N" or "<short_name>:N".
-std::optional<size_t> Parameter(const std::string& id, const std::string& long_name,
-                                const std::string& short_name) {
-  Slice rest(id);
-  for (const std::string& head : {long_name + ".", short_name + ":"}) {
-    if (!rest.starts_with(head)) continue;
-    rest.remove_prefix(head.size());
+// Makes a Derived of "<class name>.N" or "<nickname>:N"; leaves *made alone if it is no such id. N
+// may wrap.
+template <class Derived>
+Status MakeOfLength(const std::string& id, std::shared_ptr<const SliceTransform>* made) {
+  for (const std::string& head :
+       {std::string(Derived::kClassName()) + ".", std::string(Derived::kNickName()) + ":"}) {
+    if (id.compare(0, head.size(), head) != 0) continue;
+    Slice rest(id.data() + head.size(), id.size() - head.size());
+    const bool negative = rest.starts_with("-");
+    if (negative) rest.remove_prefix(1);
+    if (rest.empty() ||
+        !std::all_of(rest.data(), rest.data() + rest.size(), compassdb::IsAsciiDigit))
+      break;
     uint64_t n = 0;
-    if (compassdb::ConsumeDecimal(&rest, &n) && rest.empty()) return static_cast<size_t>(n);
-    break;
+    if (!compassdb::ConsumeDecimal(&rest, &n)) {
+      return Status::InvalidArgument("length out of range", id);
+    }
+    *made = std::make_shared<Derived>(static_cast<size_t>(negative ? 0 - n : n));
   }
-  return std::nullopt;
+  return Status::OK();
 }
 
 }  // namespace
@@ -106,29 +113,13 @@ const SliceTransform* NewNoopTransform() { return new NoopTransform(); }
 
 Status SliceTransform::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                         std::shared_ptr<const SliceTransform>* result) {
-  std::string name;
-  Status s = compassdb::IdOfPlainObject(id, &name);
-  if (!s.ok()) return s;
-  if (name.empty() || name == "nullptr") {
-    result->reset();
-    return Status::OK();
-  }
-  if (compassdb::NewRegistered<const SliceTransform>(config_options, name, result, &s)) return s;
-  if (name == NoopTransform::kClassName()) {
-    result->reset(NewNoopTransform());
-    return Status::OK();
-  }
-  using Fixed = FixedPrefixTransform;
-  using Capped = CappedPrefixTransform;
-  if (auto length = Parameter(name, Fixed::kClassName(), Fixed::kNickName())) {
-    result->reset(NewFixedPrefixTransform(*length));
-    return Status::OK();
-  }
-  if (auto cap = Parameter(name, Capped::kClassName(), Capped::kNickName())) {
-    result->reset(NewCappedPrefixTransform(*cap));
-    return Status::OK();
-  }
-  return compassdb::UnknownObject(config_options, "SliceTransform", id);
+  const auto built_in = [](const std::string& name, std::shared_ptr<const SliceTransform>* made) {
+    if (name == NoopTransform::kClassName()) made->reset(NewNoopTransform());
+    Status s = MakeOfLength<FixedPrefixTransform>(name, made);
+    return s.ok() ? MakeOfLength<CappedPrefixTransform>(name, made) : s;
+  };
+  return compassdb::LoadObject<const SliceTransform>(config_options, "SliceTransform", id, built_in,
+                                                     result);
 }
 
 std::string SliceTransform::AsString() const { return GetId(); }

@@ -57,10 +57,12 @@ TEST(SliceTransformTest, MadeFromItsId) {
     EXPECT_EQ(nullptr, t);
   }
   config.ignore_unsupported_options = false;
-  for (const char* id : {"fixed:x", "fixed:-1", "fixed:", "rocksdb.FixedPrefix.4.5", "nope"}) {
+  for (const char* id : {"fixed:x", "fixed:-", "fixed:", "rocksdb.FixedPrefix.4.5", "nope"}) {
     EXPECT_TRUE(SliceTransform::CreateFromString(config, id, &t).IsNotSupported()) << id;
     EXPECT_EQ(nullptr, t);
   }
+  EXPECT_TRUE(SliceTransform::CreateFromString(config, "fixed:18446744073709551616", &t)
+                  .IsInvalidArgument());
 }
 
 }  // namespace

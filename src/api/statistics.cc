@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "api/histogram.h"
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/config_options.h"
 #include "util/c_locale.h"
@@ -157,20 +156,12 @@ std::shared_ptr<Statistics> CreateDBStatistics() { return std::make_shared<Stati
 
 Status Statistics::CreateFromString(const ConfigOptions& opts, const std::string& value,
                                     std::shared_ptr<Statistics>* result) {
-  std::string id;
-  compassdb::OptionMap options;
-  Status s = compassdb::ParseObjectString(value, StatisticsImpl::kClassName(), &id, &options);
-  if (!s.ok()) return s;
-  if (compassdb::NewRegistered<Statistics>(opts, id, result, &s)) {
-    return s.ok() ? Customizable::ConfigureNewObject(opts, result->get(), options) : s;
-  }
-  if (id == StatisticsImpl::kClassName() || value.empty()) {
-    *result = CreateDBStatistics();
-    return Customizable::ConfigureNewObject(opts, result->get(), options);
-  }
-  if (!id.empty()) return compassdb::UnknownObject(opts, "Statistics", value);
-  result->reset();
-  return Status::OK();
+  const auto built_in = [](const std::string& id, std::shared_ptr<Statistics>* made) {
+    if (id == StatisticsImpl::kClassName()) *made = CreateDBStatistics();
+    return Status::OK();
+  };
+  const std::string& text = value.empty() ? StatisticsImpl::kClassName() : value;
+  return compassdb::LoadObject<Statistics>(opts, "Statistics", text, built_in, result);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

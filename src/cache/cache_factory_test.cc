@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cache/cache_from_string.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/config_options.h"
 #include "rocksdb/secondary_cache.h"
 #include "util/random.h"
 
@@ -12,28 +12,33 @@ namespace {
 using rocksdb::Cache;
 
 TEST(CacheFactoryTest, FromStrings) {
+  rocksdb::ConfigOptions config;
   std::shared_ptr<Cache> cache;
-  ASSERT_TRUE(CacheFromString("3M", false, &cache).ok());
+  ASSERT_TRUE(Cache::CreateFromString(config, "3M", &cache).ok());
   EXPECT_EQ(cache->GetCapacity(), size_t{3} << 20);
-  ASSERT_TRUE(CacheFromString("capacity=1G;num_shard_bits=2;strict_capacity_limit=true;"
-                              "high_pri_pool_ratio=0.2",
-                              false, &cache)
+  ASSERT_TRUE(Cache::CreateFromString(config,
+                                      "capacity=1G;num_shard_bits=2;strict_capacity_limit=true;"
+                                      "high_pri_pool_ratio=0.2",
+                                      &cache)
                   .ok());
   EXPECT_EQ(cache->GetCapacity(), size_t{1} << 30);
   EXPECT_TRUE(cache->HasStrictCapacityLimit());
   EXPECT_NE(cache->GetPrintableOptions().find("num_shard_bits : 2"), std::string::npos);
-  for (const char* bad : {"", "x", "capacity=1M;nonsense=1",
-                          "capacity=1;num_shard_bits=20", "capacity=1M;num_shard_bits=nan", "capacity=1M;num_shard_bits=2.5",
-                          "capacity=1M;high_pri_pool_ratio=nan", "capacity=1;high_pri_pool_ratio=2",
-                          "capacity=1;secondary_cache=unknown://"}) {
-    rocksdb::Status s = CacheFromString(bad, false, &cache);
-    EXPECT_FALSE(s.ok()) << bad;
+  config.ignore_unknown_options = true;
+  for (const char* bad :
+       {"", "x", "nullptr", "capacity=1M;nonsense=1", "capacity=1M;num_shard_bits=nan", "id=x"}) {
+    EXPECT_TRUE(Cache::CreateFromString(config, bad, &cache).IsInvalidArgument()) << bad;
+    EXPECT_EQ(cache->GetCapacity(), size_t{1} << 30);
   }
-  EXPECT_TRUE(CacheFromString("capacity=1M;nonsense=1", true, &cache).ok());
+  for (const char* none : {"capacity=1;num_shard_bits=20", "capacity=1;high_pri_pool_ratio=2"}) {
+    EXPECT_TRUE(Cache::CreateFromString(config, none, &cache).ok()) << none;
+    EXPECT_EQ(cache, nullptr) << none;
+  }
   for (const char* type : {"kNoCompression", "kSnappyCompression", "kZlibCompression", "kBZip2Compression",
                            "kLZ4Compression", "kLZ4HCCompression", "kZSTD"}) {
     const std::string text = std::string("compressed_secondary_cache://capacity=1M;compression_type=") + type;
-    EXPECT_TRUE(CacheFromString("capacity=1M;secondary_cache={" + text + "}", false, &cache).ok()) << type;
+    std::shared_ptr<rocksdb::SecondaryCache> secondary;
+    EXPECT_TRUE(rocksdb::SecondaryCache::CreateFromString(config, text, &secondary).ok()) << type;
   }
 }
 
@@ -42,12 +47,16 @@ struct Text {
 };
 
 TEST(CacheFactoryTest, CompressedSecondaryCacheKeepsWhatTheBlockCacheDrops) {
-  std::shared_ptr<Cache> cache;
-  ASSERT_TRUE(CacheFromString(
-                  "capacity=20K;num_shard_bits=0;secondary_cache={compressed_secondary_cache://"
-                  "capacity=1M;num_shard_bits=0;compression_type=kLZ4Compression}",
-                  false, &cache)
+  rocksdb::LRUCacheOptions options;
+  options.capacity = 20 << 10;
+  options.num_shard_bits = 0;
+  ASSERT_TRUE(rocksdb::SecondaryCache::CreateFromString(
+                  rocksdb::ConfigOptions(),
+                  "compressed_secondary_cache://"
+                  "capacity=1M;num_shard_bits=0;compression_type=kLZ4Compression",
+                  &options.secondary_cache)
                   .ok());
+  const std::shared_ptr<Cache> cache = NewLRUCache(options);
   static const Cache::CacheItemHelper helper(
       [](void* value) { return static_cast<Text*>(value)->text.size(); },
       [](void* value, size_t offset, size_t n, void* out) {

@@ -136,7 +136,7 @@ Status BlockCipher::CreateFromString(const ConfigOptions& config, const std::str
   if (compassdb::NewRegistered<BlockCipher>(config, value, result, &s)) return s;
   std::string id;
   compassdb::OptionMap options;
-  if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
+  compassdb::ParseObjectString(value, "", &id, &options);
   if (!id.empty()) {
     s = CtrProvider::CreateCipher(id, result);
     if (s.IsNotFound()) return compassdb::UnknownObject(config, "BlockCipher", value);
@@ -158,7 +158,7 @@ Status EncryptionProvider::CreateFromString(const ConfigOptions& config, const s
   if (compassdb::NewRegistered<EncryptionProvider>(config, value, result, &s)) return s;
   std::string id;
   compassdb::OptionMap options;
-  if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
+  compassdb::ParseObjectString(value, "", &id, &options);
   std::shared_ptr<EncryptionProvider> made;
   if (id == CtrProvider::kClassName()) {
     std::shared_ptr<BlockCipher> cipher;

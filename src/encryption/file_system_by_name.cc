@@ -40,7 +40,10 @@ Status FileSystem::CreateFromString(const ConfigOptions& config, const std::stri
   if (compassdb::NewRegistered<FileSystem>(config, value, result, &s)) return s;
   std::string id;
   compassdb::OptionMap options;
-  if (s = compassdb::ParseObjectString(value, "", &id, &options); !s.ok()) return s;
+  if (value.find('=') != std::string::npos) {  // no name: it may ask for encryption
+    if (s = compassdb::ParseOptionString(value, &options); !s.ok()) return s;
+  }
+  compassdb::ParseObjectString(value, "", &id, &options);
   if (id == EncryptedFileSystem::kClassName()) return MakeEncrypted(config, value, std::move(options), result);
   if (id.empty() && options.empty()) {
     result->reset();

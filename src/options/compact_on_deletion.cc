@@ -96,12 +96,13 @@ Status TablePropertiesCollectorFactory::CreateFromString(
     std::shared_ptr<TablePropertiesCollectorFactory>* result) {
   std::string id;
   compassdb::OptionMap options;
-  Status s = compassdb::ParseObjectString(value, "", &id, &options);
-  if (!s.ok()) return s;
+  compassdb::ParseObjectString(value, "", &id, &options);
+  if (id.empty() && !options.empty()) return compassdb::CannotReset();
   if (id.empty()) {
     result->reset();
     return Status::OK();
   }
+  Status s;
   if (compassdb::NewRegistered<TablePropertiesCollectorFactory>(config, id, result, &s)) return s;
   if (id != CompactOnDeletionCollectorFactory::kClassName()) {
     return compassdb::UnknownObject(config, "TablePropertiesCollectorFactory", value);
@@ -109,11 +110,19 @@ Status TablePropertiesCollectorFactory::CreateFromString(
   uint64_t window = 0, trigger = 0;
   double ratio = 0;
   for (const auto& [name, text] : options) {
-    const bool good = name == "window_size"        ? compassdb::ParseUnsigned(text, &window)
-                      : name == "deletion_trigger" ? compassdb::ParseUnsigned(text, &trigger)
-                      : name == "deletion_ratio"   ? compassdb::ParseDouble(text, &ratio)
-                                                   : config.ignore_unknown_options;
-    if (!good) return Status::InvalidArgument(id + "." + name, "'" + text + "' is no value of an option");
+    bool good = false;
+    if (name == "window_size") {
+      good = compassdb::ParseUnsigned(text, &window);
+    } else if (name == "deletion_trigger") {
+      good = compassdb::ParseUnsigned(text, &trigger);
+    } else if (name == "deletion_ratio") {
+      good = compassdb::ParseDouble(text, &ratio);
+    } else if (!config.ignore_unknown_options) {
+      return Status::NotFound("Could not find option: ", name);
+    }
+    if (!good && !config.ignore_unknown_options) {
+      return Status::InvalidArgument(id + "." + name, "'" + text + "' is no value of an option");
+    }
   }
   *result = NewCompactOnDeletionCollectorFactory(window, trigger, ratio);
   return Status::OK();

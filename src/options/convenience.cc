@@ -3,9 +3,10 @@
 #include "rocksdb/convenience.h"
 
 #include "options/option_tables.h"
+#include "options/table_factories.h"
 #include "rocksdb/options.h"
-#include "util/compression.h"
 #include "rocksdb/utilities/object_registry.h"
+#include "util/compression.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -23,7 +24,7 @@ ConfigOptions LegacyConfig(bool input_strings_escaped, bool ignore_unknown_optio
   return config;
 }
 
-// As in RocksDB, one code for every error in a text.
+// As in RocksDB, one code for every error in a text, or in a map that is not of a table.
 Status AsInvalid(const Status& s) {
   if (s.ok() || s.IsInvalidArgument()) return s;
   return Status::InvalidArgument(s.getState() == nullptr ? "" : s.getState());
@@ -45,6 +46,15 @@ Status FromString(const ConfigOptions& config, const OptionTable<S>& table, cons
   const Status s = compassdb::ParseOptionString(text, &map);
   if (s.ok()) return FromMap(config, table, base, map, result);
   *result = base;
+  return s;
+}
+
+// Of tables: as a factory with the options `base` takes them.
+template <class S>
+Status TableFromMap(const ConfigOptions& config, TableFactory* factory, const S& base,
+                    const OptionMap& map, S* result) {
+  const Status s = compassdb::ConfigureTable(config, map, factory);
+  *result = s.ok() ? *factory->GetOptions<S>() : base;
   return s;
 }
 
@@ -117,7 +127,11 @@ Status GetBlockBasedTableOptionsFromMap(const ConfigOptions& config,
                                         const BlockBasedTableOptions& base,
                                         const std::unordered_map<std::string, std::string>& map,
                                         BlockBasedTableOptions* new_options) {
-  return FromMap(config, compassdb::BlockTableOptionTable(), base, map, new_options);
+  std::unique_ptr<TableFactory> factory(NewBlockBasedTableFactory(base));
+  const Status s = TableFromMap(config, factory.get(), base, map, new_options);
+  // A factory makes its own where there is none.
+  if (compassdb::HasCacheOfItsOwn(*factory)) new_options->block_cache = base.block_cache;
+  return s;
 }
 
 Status GetBlockBasedTableOptionsFromMap(const BlockBasedTableOptions& base,
@@ -132,7 +146,11 @@ Status GetBlockBasedTableOptionsFromString(const ConfigOptions& config,
                                            const BlockBasedTableOptions& base,
                                            const std::string& text,
                                            BlockBasedTableOptions* new_options) {
-  return FromString(config, compassdb::BlockTableOptionTable(), base, text, new_options);
+  OptionMap map;
+  const Status s = compassdb::ParseOptionString(text, &map);
+  if (s.ok()) return AsInvalid(GetBlockBasedTableOptionsFromMap(config, base, map, new_options));
+  *new_options = base;
+  return s;
 }
 
 Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOptions& base,
@@ -145,7 +163,8 @@ Status GetBlockBasedTableOptionsFromString(const BlockBasedTableOptions& base,
 Status GetPlainTableOptionsFromMap(const ConfigOptions& config, const PlainTableOptions& base,
                                    const std::unordered_map<std::string, std::string>& map,
                                    PlainTableOptions* new_options) {
-  return FromMap(config, compassdb::PlainTableOptionTable(), base, map, new_options);
+  const std::unique_ptr<TableFactory> factory(NewPlainTableFactory(base));
+  return TableFromMap(config, factory.get(), base, map, new_options);
 }
 
 Status GetPlainTableOptionsFromMap(const PlainTableOptions& base,
@@ -158,7 +177,11 @@ Status GetPlainTableOptionsFromMap(const PlainTableOptions& base,
 
 Status GetPlainTableOptionsFromString(const ConfigOptions& config, const PlainTableOptions& base,
                                       const std::string& text, PlainTableOptions* new_options) {
-  return FromString(config, compassdb::PlainTableOptionTable(), base, text, new_options);
+  OptionMap map;
+  const Status s = compassdb::ParseOptionString(text, &map);
+  if (s.ok()) return AsInvalid(GetPlainTableOptionsFromMap(config, base, map, new_options));
+  *new_options = base;
+  return s;
 }
 
 Status GetPlainTableOptionsFromString(const PlainTableOptions& base, const std::string& text,

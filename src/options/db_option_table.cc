@@ -44,7 +44,7 @@ void AddOpening(OptionTable<DBOptions>* t) {
 }
 
 void AddObjects(OptionTable<DBOptions>* t) {
-  t->push_back(Pointer<DBOptions>("env", &DBOptions::env, kNoPrint, kYes,
+  t->push_back(Pointer<DBOptions>("env", &DBOptions::env, kNoPrint | kWhole, kYes,
                                   "files, clock and threads"));
   t->back().is_set = [](const DBOptions&) { return false; };
   OptionInfo<DBOptions> limiter = StructOnly<DBOptions>(
@@ -213,10 +213,9 @@ OptionInfo<DBOptions> MemoryLimit() {
   OptionInfo<DBOptions> info{"memory_limit", TypeName<uint64_t>(), kFixed, kYes,
                              "CompassDB's: of memtables, blocks and index together",
                              nullptr, nullptr, nullptr};
-  info.parse = [](const ConfigOptions&, const std::string& inner, const std::string& value,
+  info.parse = [](const ConfigOptions&, const std::string&, const std::string& value,
                   DBOptions* options) {
     uint64_t bytes = 0;
-    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
     if (!ParseValue(value, &bytes)) {
       return BadOptionValue("memory_limit", value, TypeName<uint64_t>());
     }

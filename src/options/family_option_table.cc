@@ -8,6 +8,7 @@
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_partitioner.h"
 #include "rocksdb/table_properties.h"
+#include "util/string_util.h"
 
 namespace compassdb {
 
@@ -22,32 +23,35 @@ constexpr Support kYes = Support::kSupported;
 constexpr Support kHint = Support::kHint;
 constexpr Support kNo = Support::kRefused;
 
-// "window_bits:level:strategy[:max_dict[:zstd_train[:threads[:enabled[:dict_buffer[:trainer]]]]]]"
+// "window_bits:level:strategy[:max_dict[:zstd_train[:threads[:enabled[:dict_buffer[:trainer]]]]]]".
+// As in RocksDB, what stands before a part that is no value is taken.
 Status ParseCompressionList(const std::string& text, CompressionOptions* options) {
-  std::vector<std::string> part;
-  CompressionOptions o;
-  const Status s = SplitOptionList(text, &part);
-  bool good = s.ok() && part.size() >= 3 && part.size() <= 9;
+  const std::vector<std::string> part = Split(text, ':');
+  bool good = true;
   const auto take = [&part, &good](size_t i, auto* member) {
     if (good && i < part.size()) good = ParseValue(part[i], member);
   };
-  take(0, &o.window_bits);
-  take(1, &o.level);
-  take(2, &o.strategy);
-  take(3, &o.max_dict_bytes);
-  take(4, &o.zstd_max_train_bytes);
+  const auto take_as_int = [&take](size_t i, uint32_t* member) {
+    int value = static_cast<int>(*member);
+    take(i, &value);
+    *member = static_cast<uint32_t>(value);
+  };
+  take(0, &options->window_bits);
+  take(1, &options->level);
+  take(2, &options->strategy);
+  take_as_int(3, &options->max_dict_bytes);
+  take_as_int(4, &options->zstd_max_train_bytes);
   // The sixth of six is `enabled`: older than parallel_threads.
   if (part.size() == 6) {
-    take(5, &o.enabled);
+    take(5, &options->enabled);
   } else {
-    take(5, &o.parallel_threads);
-    take(6, &o.enabled);
+    take_as_int(5, &options->parallel_threads);
+    take(6, &options->enabled);
   }
-  take(7, &o.max_dict_buffer_bytes);
-  take(8, &o.use_zstd_dict_trainer);
-  if (!good) return Status::InvalidArgument("unable to parse the compression options", text);
-  *options = o;
-  return Status::OK();
+  take(7, &options->max_dict_buffer_bytes);
+  take(8, &options->use_zstd_dict_trainer);
+  if (good && part.size() >= 3 && part.size() <= 9) return Status::OK();
+  return Status::InvalidArgument("unable to parse the compression options", text);
 }
 
 Status ParseFifoSize(const std::string& text, rocksdb::CompactionOptionsFIFO* options) {
@@ -70,8 +74,8 @@ OptionInfo<F> Collectors() {
   OptionInfo<F> info{"table_properties_collectors", "list", kFixed, kYes,
                      "text of table_properties_collector_factories: CompactOnDeletionCollector, registered classes",
                      nullptr, nullptr, nullptr};
-  info.parse = [](const ConfigOptions& config, const std::string& inner, const std::string& value, F* options) {
-    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+  info.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
+                  F* options) {
     std::vector<std::string> texts;
     std::vector<std::shared_ptr<rocksdb::TablePropertiesCollectorFactory>> factories;
     Status s = SplitOptionList(value, &texts);
@@ -98,13 +102,6 @@ OptionInfo<F> Collectors() {
 void AddContents(OptionTable<F>* t) {
   t->push_back(Pointer<F>(FIELD(comparator), kFixed, kYes,
                           "its name is in the manifest and must match at open"));
-  // Every family has one: "nullptr" is an unknown name.
-  t->back().parse = [](const ConfigOptions& config, const std::string&, const std::string& value, F* options) {
-    const rocksdb::Comparator* named = nullptr;
-    const Status s = rocksdb::Comparator::CreateFromString(config, value, &named);
-    if (s.ok() && named != nullptr) options->comparator = named;
-    return s;
-  };
   t->push_back(Object<F>(FIELD(merge_operator), kFixed, kYes, "full, partial, associative"));
   t->push_back(Pointer<F>(FIELD(compaction_filter), kFixed, kYes, "at compaction"));
   t->push_back(Object<F>(FIELD(compaction_filter_factory), kFixed, kYes, "one filter per job"));
@@ -304,7 +301,7 @@ void AddBlobs(OptionTable<F>* t) {
                          "values stay in tables above it"));
   t->push_back(Scalar<F>(FIELD(prepopulate_blob_cache), kMutable, kYes,
                          "new values of memtables are added to the blob cache, or the block cache"));
-  t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint, kYes,
+  t->push_back(Object<F>("blob_cache", &F::blob_cache, kNoPrint | kWhole, kYes,
                          "of separated values; default: the block cache"));
 }
 
@@ -326,6 +323,11 @@ void AddRetired(OptionTable<F>* t) {
 }
 
 }  // namespace
+
+Status CheckParsed(const ColumnFamilyOptions& options) {
+  return options.comparator == nullptr ? Status::InvalidArgument("comparator", "is missing")
+                                       : Status::OK();
+}
 
 const OptionTable<rocksdb::ColumnFamilyOptions>& FamilyOptionTable() {
   static const auto* const table = [] {

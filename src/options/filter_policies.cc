@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in filter policies, by name and by function.
-#include "rocksdb/filter_policy.h"
-
 #include <climits>
 
 #include "api/registered.h"
 #include "filter/filter_bits.h"
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb/filter_policy.h"
+#include "util/c_locale.h"
+#include "util/string_util.h"
 
 namespace compassdb {
 
@@ -88,6 +89,21 @@ const FilterPolicy* NewRibbon(double bits_per_key, int bloom_before_level) {
                            Kind::kRibbon, millibits, bloom_before_level);
 }
 
+// Digits, perhaps after "-", perhaps with one point.
+bool IsNumber(const std::string& text, bool may_have_point) {
+  bool has_digit = false;
+  for (size_t i = text.starts_with('-') ? 1 : 0; i < text.size(); ++i) {
+    if (IsAsciiDigit(text[i])) {
+      has_digit = true;
+    } else if (text[i] == '.' && may_have_point) {
+      may_have_point = false;
+    } else {
+      return false;
+    }
+  }
+  return has_digit;
+}
+
 // Policies that RocksDB knows by name alone.
 struct InternalPolicy {
   const char* name;
@@ -96,45 +112,38 @@ struct InternalPolicy {
 constexpr InternalPolicy kInternal[] = {
     {"rocksdb.internal.LegacyBloomFilter", Kind::kBloom},
     {"rocksdb.internal.FastLocalBloomFilter", Kind::kBloom},
-    {"rocksdb.internal.Standard128RibbonFilter", Kind::kRibbon},
-    {kFilterFormatName, Kind::kNone}};
+    {"rocksdb.internal.Standard128RibbonFilter", Kind::kRibbon}};
 
-const InternalPolicy* FindInternal(const std::string& name) {
-  for (const InternalPolicy& known : kInternal) {
-    if (name == known.name) return &known;
-  }
-  return nullptr;
-}
-
-bool IsBuiltin(const std::string& name) {
-  return name == "bloomfilter" || name == "rocksdb.BloomFilter" || name == "ribbonfilter" || name == "rocksdb.RibbonFilter";
-}
-
+// "name:bits", for Bloom filters "name:bits:true" or "...:false", for Ribbon filters
+// "name:bits:level".
 Status MakePolicy(const std::string& id, std::shared_ptr<const FilterPolicy>* made) {
-  std::vector<std::string> part;
-  const Status s = SplitOptionList(id, &part);
-  if (!s.ok()) return s;
-  const std::string name = part.empty() ? "" : part[0];
-  double bits = 0;
-  if (part.size() > 1 && !ParseDouble(part[1], &bits)) {
-    return BadOptionValue("filter_policy", id, "object");
+  if (id == kFilterFormatName) {
+    made->reset(new BuiltinPolicy(kFilterFormatName, "", "", Kind::kNone, 0));
+    return Status::OK();
   }
-  if (part.size() == 1 && IsBuiltin(name)) {
-    made->reset();  // RocksDB's C API writes this for no filter
-  } else if (name == "bloomfilter" || name == "rocksdb.BloomFilter") {
-    made->reset(NewBloom(bits));
+  const std::vector<std::string> part = Split(id, ':');
+  const std::string& name = part[0];
+  double bits = 0;
+  if (part.size() < 2 || part.size() > 3 || !IsNumber(part[1], true) ||
+      !ParseDouble(part[1], &bits)) {
+    return Status::OK();
+  }
+  if (name == "bloomfilter" || name == "rocksdb.BloomFilter") {
+    if (part.size() == 2 || part[2] == "true" || part[2] == "false") made->reset(NewBloom(bits));
   } else if (name == "ribbonfilter" || name == "rocksdb.RibbonFilter") {
+    if (part.size() == 3 && !IsNumber(part[2], false)) return Status::OK();
     int level = 0;
-    if (part.size() < 2 || (part.size() > 2 && !ParseValue(part[2], &level))) {
+    if (part.size() == 3 && !ParseInt(part[2], &level)) {
       return BadOptionValue("filter_policy", id, "object");
     }
     made->reset(NewRibbon(bits, level));
-  } else if (const InternalPolicy* known = FindInternal(name)) {
+  } else if (part.size() == 2) {
     const int millibits = FilterMilliBits(bits);
-    made->reset(new BuiltinPolicy(known->name, "", part.size() > 1 ? FormatMilliBits(millibits) : "",
-                                  known->kind, millibits));
-  } else {
-    return Status::NotSupported("Could not load filter policy", id);
+    for (const InternalPolicy& known : kInternal) {
+      if (name != known.name) continue;
+      made->reset(
+          new BuiltinPolicy(known.name, "", FormatMilliBits(millibits), known.kind, millibits));
+    }
   }
   return Status::OK();
 }
@@ -161,17 +170,16 @@ const FilterPolicy* NewRibbonFilterPolicy(double bloom_equivalent_bits_per_key,
 
 Status FilterPolicy::CreateFromString(const ConfigOptions& config, const std::string& value,
                                       std::shared_ptr<const FilterPolicy>* result) {
-  std::string id;
-  compassdb::OptionMap map;
-  Status s = compassdb::ParseObjectString(value, "", &id, &map);
-  if (!s.ok()) return s;
-  if (id.empty()) {
+  if (value.empty() || value == "nullptr") {
     result->reset();
     return Status::OK();
   }
-  if (compassdb::NewRegistered<const FilterPolicy>(config, id, result, &s)) return s;
-  s = compassdb::MakePolicy(id, result);
-  return s.IsNotSupported() ? compassdb::UnknownObject(config, "FilterPolicy", id) : s;
+  std::string id;
+  compassdb::OptionMap options;
+  compassdb::ParseObjectString(value, "", &id, &options);
+  if (id.empty()) return compassdb::CannotReset();
+  return compassdb::LoadObject<const FilterPolicy>(config, "FilterPolicy", value,
+                                                   compassdb::MakePolicy, result);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

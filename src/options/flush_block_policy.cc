@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/flush_block_policy.h"
 
-#include "api/option_string.h"
 #include "api/registered.h"
 #include "rocksdb/table.h"
 
@@ -22,15 +21,18 @@ FlushBlockPolicy* FlushBlockBySizePolicyFactory::NewFlushBlockPolicy(const uint6
 Status FlushBlockPolicyFactory::CreateFromString(const ConfigOptions& config,
                                                  const std::string& text,
                                                  std::shared_ptr<FlushBlockPolicyFactory>* result) {
-  std::string value;
-  Status s = compassdb::IdOfPlainObject(text, &value);
-  if (!s.ok()) return s;
-  if (compassdb::NewRegistered<FlushBlockPolicyFactory>(config, value, result, &s)) return s;
-  if (value.empty() || value == FlushBlockBySizePolicyFactory::kClassName()) {
-    *result = std::make_shared<FlushBlockBySizePolicyFactory>();
+  const auto built_in = [](const std::string& id, std::shared_ptr<FlushBlockPolicyFactory>* made) {
+    if (id == FlushBlockBySizePolicyFactory::kClassName()) {
+      *made = std::make_shared<FlushBlockBySizePolicyFactory>();
+    }
     return Status::OK();
-  }
-  return compassdb::UnknownObject(config, "FlushBlockPolicyFactory", value);
+  };
+  std::string id;
+  compassdb::OptionMap options;
+  compassdb::ParseObjectString(text, "", &id, &options);
+  return compassdb::LoadObject<FlushBlockPolicyFactory>(
+      config, "FlushBlockPolicyFactory",
+      id.empty() ? FlushBlockBySizePolicyFactory::kClassName() : text, built_in, result);
 }
 
 }  // namespace rocksdb

@@ -111,38 +111,44 @@ MemTableRepFactory* NewVector(const VectorOptions& options) {
 
 // "name" or "name:number"; null for a name that RocksDB does not have.
 Status MakeMemTableFactory(const std::string& id, std::unique_ptr<MemTableRepFactory>* made) {
+  using Pattern = rocksdb::ObjectLibrary::PatternEntry;
+  const auto matches = [&id](const char* name, const char* nickname) {
+    return Pattern(name).AnotherName(nickname).AddNumber(":").Matches(id);
+  };
   const size_t colon = id.find(':');
-  const std::string name = id.substr(0, colon);
-  uint64_t number = 0;
   const bool has_number = colon != std::string::npos;
-  if (has_number && !ParseUnsigned(id.substr(colon + 1), &number)) {
-    return BadOptionValue("memtable_factory", id, "object");
-  }
-  if (name == "skip_list" || name == "SkipListFactory") {
+  uint64_t number = 0;
+  const bool in_range = !has_number || ParseUnsigned(id.substr(colon + 1), &number);
+  if (matches("SkipListFactory", "skip_list")) {
     made->reset(new rocksdb::SkipListFactory(number));
-  } else if (name == "vector" || name == "VectorRepFactory") {
+  } else if (matches("VectorRepFactory", "vector")) {
     made->reset(NewVector({number}));
-  } else if (name == "prefix_hash" || name == "HashSkipListRepFactory") {
+  } else if (matches("HashSkipListRepFactory", "prefix_hash")) {
     HashSkipListOptions options;
     if (has_number) options.bucket_count = number;
     made->reset(NewHashSkipList(options));
-  } else if (name == "hash_linkedlist" || name == "HashLinkListRepFactory") {
+  } else if (matches("HashLinkListRepFactory", "hash_linkedlist")) {
     HashLinkListOptions options;
     if (has_number) options.bucket_count = number;
     made->reset(NewHashLinkList(options));
-  } else if (name == "cuckoo") {
+  } else if (id == "cuckoo") {
     return Status::InvalidArgument("cuckoo hash memtable is not supported anymore.", id);
   } else {
     return Status::NotSupported("Could not load memtable factory", id);
   }
-  return Status::OK();
+  return in_range ? Status::OK() : BadOptionValue("memtable_factory", id, "object");
 }
 
 // Of "{id=skip_list;lookahead=3}" the form with a number, the only one that the class has.
 std::string WithLookahead(const std::string& id, OptionMap* options) {
   const auto found = options->find("lookahead");
-  if (found == options->end() || (id != "skip_list" && id != "SkipListFactory")) return id;
-  std::string with = id + ":" + found->second;
+  const std::string name = id.substr(0, id.find(':'));
+  uint64_t lookahead = 0;
+  if (found == options->end() || (name != "skip_list" && name != "SkipListFactory") ||
+      !ParseUnsigned(found->second, &lookahead)) {
+    return id;
+  }
+  std::string with = name + ":" + found->second;
   options->erase(found);
   return with;
 }
@@ -217,13 +223,13 @@ Status MemTableRepFactory::CreateFromString(const ConfigOptions& config_options,
                                             std::unique_ptr<MemTableRepFactory>* factory) {
   std::string id;
   compassdb::OptionMap map;
-  Status s = compassdb::ParseObjectString(value, "", &id, &map);
+  Status s = Customizable::GetOptionsMap(config_options, factory->get(), value, &id, &map);
   if (!s.ok()) return s;
-  map.erase("id");
-  if (id.empty()) {
+  if (value.empty()) {
     factory->reset();
-    return Status::OK();
+    return s;
   }
+  if (id.empty()) return compassdb::CannotReset();
   std::unique_ptr<MemTableRepFactory> made;
   s = compassdb::RegistryOf(config_options)->NewUniqueObject(id, &made);
   if (s.IsNotSupported()) {

@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/named_options.h"
+#include "api/registered.h"
 #include "options/option_value.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/customizable.h"
@@ -30,6 +32,7 @@ enum OptionFlags : unsigned {
   kMutable = 1,  // SetOptions / SetDBOptions change it
   kNoParse = 2,  // only in the struct
   kNoPrint = 4,  // not in strings and OPTIONS files
+  kWhole = 8,    // an object that has no "name.member"
 };
 
 template <class S>
@@ -51,6 +54,10 @@ struct OptionInfo {
   std::function<std::string(const S&)> format_for_log = nullptr;
 
   bool is_mutable() const { return (flags & kMutable) != 0; }
+  bool is_object() const { return std::string_view(type) == "object"; }
+  bool has_members() const {
+    return (flags & kWhole) == 0 && (is_object() || std::string_view(type) == "struct");
+  }
   // The same option whose refusal or warning depends on more than "not the default".
   OptionInfo When(std::function<bool(const S&)> predicate) && {
     is_set = std::move(predicate);
@@ -69,7 +76,9 @@ const OptionInfo<S>* FindOption(const OptionTable<S>& table, const std::string& 
   const std::string head = name.substr(0, dot);
   *member = dot == std::string::npos ? "" : name.substr(dot + 1);
   for (const OptionInfo<S>& option : table) {
-    if (head == option.name) return &option;
+    if (head == option.name) {
+      return dot == std::string::npos || option.has_members() ? &option : nullptr;
+    }
   }
   return nullptr;
 }
@@ -86,7 +95,10 @@ Status ParseOption(const ConfigOptions& config, const OptionTable<S>& table,
   if (config.mutable_options_only && !option->is_mutable()) {
     return Status::InvalidArgument("Option not changeable: " + name);
   }
-  return option->parse(config, member, value, options);
+  // Text with options of an object has its own backslashes.
+  const bool raw = !config.input_strings_escaped ||
+                   (option->is_object() && value.find('=') != std::string::npos);
+  return option->parse(config, member, raw ? value : UnescapeOptionValue(value), options);
 }
 
 inline Status BadOptionValue(const std::string& name, const std::string& value,
@@ -94,6 +106,13 @@ inline Status BadOptionValue(const std::string& name, const std::string& value,
   return Status::InvalidArgument("Error parsing " + name,
                                  "'" + value + "' is not a value of type " + expected);
 }
+
+// Whether the options as a whole can be used.
+template <class S>
+Status CheckParsed(const S&) {
+  return Status::OK();
+}
+Status CheckParsed(const rocksdb::ColumnFamilyOptions& options);
 
 // Sets what `map` names, in the order of names. Names that the table does not have go to `unused`;
 // without it they are an error unless the configuration says to skip them. On errors *options keeps
@@ -106,17 +125,15 @@ Status ParseOptions(const ConfigOptions& config, const OptionTable<S>& table, co
   for (const auto& [name, value] : sorted) {
     const Status s = ParseOption(config, table, name, value, &result);
     if (s.ok()) continue;
-    // As in RocksDB, "unknown" covers a value that is unknown.
-    if (s.IsInvalidArgument() && config.ignore_unknown_options && !config.mutable_options_only) continue;
-    if (!s.IsNotFound()) return s;
-    if (unused != nullptr) {
+    if (s.IsNotFound() && unused != nullptr) {
       (*unused)[name] = value;
-    } else if (!config.ignore_unknown_options) {
-      return Status::InvalidArgument("Could not find option: ", name);
+    } else if (!IsPassedOver(config, s)) {
+      return s.IsNotFound() ? Status::InvalidArgument("Could not find option: ", name) : s;
     }
   }
-  *options = std::move(result);
-  return Status::OK();
+  const Status s = CheckParsed(result);
+  if (s.ok()) *options = std::move(result);
+  return s;
 }
 
 // What is printed, in the order of the table; options without a text form are left out.
@@ -150,7 +167,8 @@ inline std::string JoinOptions(const NamedValues& values, const std::string& del
   std::string out;
   for (const auto& [name, value] : values) {
     // A value with a delimiter inside is put in braces; nested structs have theirs already.
-    const bool brace = value.find(';') != std::string::npos && value[0] != '{';
+    const bool brace = delimiter.find(';') != std::string::npos &&
+                       value.find(';') != std::string::npos && value[0] != '{';
     out += name + "=" + (brace ? "{" + value + "}" : value) + delimiter;
   }
   return out;
@@ -177,9 +195,8 @@ template <class S, class C, class T>
 OptionInfo<S> Scalar(const char* name, T C::*member, unsigned flags, Support support,
                      const char* note) {
   OptionInfo<S> info{name, TypeName<T>(), flags, support, note, nullptr, nullptr, nullptr};
-  info.parse = [name, member](const ConfigOptions&, const std::string& inner,
-                              const std::string& value, S* options) {
-    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
+  info.parse = [name, member](const ConfigOptions&, const std::string&, const std::string& value,
+                              S* options) {
     if (!ParseValue(value, &(options->*member))) {
       return BadOptionValue(name, value, TypeName<T>());
     }
@@ -201,9 +218,9 @@ template <class S, class C>
 OptionInfo<S> Text(const char* name, std::string C::*member, unsigned flags, Support support,
                    const char* note) {
   OptionInfo<S> info{name, "string", flags, support, note, nullptr, nullptr, nullptr};
-  info.parse = [member](const ConfigOptions& config, const std::string&, const std::string& value,
+  info.parse = [member](const ConfigOptions&, const std::string&, const std::string& value,
                         S* options) {
-    options->*member = config.input_strings_escaped ? UnescapeOptionValue(value) : value;
+    options->*member = value;
     return Status::OK();
   };
   info.format = [member](const ConfigOptions&, const S& options) {
@@ -241,7 +258,7 @@ OptionInfo<S> Nested(const char* name, T C::*member, const OptionTable<T>& (*tab
     ConfigOptions nested = config;
     nested.mutable_options_only = false;  // a changeable struct changes as a whole
     T* target = &(options->*member);
-    if (!inner.empty()) return ParseOption(nested, table(), inner, value, target);
+    if (!inner.empty()) return ParseOptions(nested, table(), {{inner, value}}, target);
     if (legacy != nullptr && value.find('=') == std::string::npos) return legacy(value, target);
     OptionMap map;
     const Status s = ParseOptionString(value, &map);
@@ -254,24 +271,34 @@ OptionInfo<S> Nested(const char* name, T C::*member, const OptionTable<T>& (*tab
   return info;
 }
 
-// A shared object made by T::CreateFromString. An object that cannot be made here is left as it was
-// if the configuration ignores unsupported options.
+// Of `value` under the name "option.inner". As in RocksDB it is the text of the object itself,
+// unless `inner` begins with the id of the object that is there: then it is one of its options.
+inline std::string ObjectText(const rocksdb::Customizable* present, const std::string& inner,
+                              const std::string& value) {
+  if (present == nullptr || !inner.starts_with(present->GetId() + ".")) return value;
+  return "id=" + present->GetId() + ";" + inner.substr(present->GetId().size() + 1) + "={" + value +
+         "}";
+}
+
+// Whether "option.inner=", without a value, leaves the object.
+inline bool LeavesObject(const std::string& inner, const std::string& value) {
+  return value.empty() && !inner.empty() && inner != "id";
+}
+
+// A shared object made by T::CreateFromString.
 template <class S, class C, class T>
 OptionInfo<S> Object(const char* name, std::shared_ptr<T> C::*member, unsigned flags,
                      Support support, const char* note) {
   OptionInfo<S> info{name, "object", flags, support, note, nullptr, nullptr, nullptr};
   info.parse = [member](const ConfigOptions& config, const std::string& inner,
                         const std::string& value, S* options) {
-    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
-    if (value.empty() || value == "nullptr") {
-      (options->*member).reset();
-      return Status::OK();
+    std::shared_ptr<T>& object = options->*member;
+    if constexpr (std::is_same_v<T, rocksdb::Cache>) {
+      return T::CreateFromString(config, value, &object);
+    } else {
+      if (LeavesObject(inner, value)) return Status::OK();
+      return T::CreateFromString(config, ObjectText(object.get(), inner, value), &object);
     }
-    // An unknown name that is skipped leaves the old object.
-    std::shared_ptr<T> object = options->*member;
-    const Status s = T::CreateFromString(config, value, &object);
-    if (s.ok()) options->*member = std::move(object);
-    return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
   };
   info.format = [member](const ConfigOptions& config, const S& options) {
     return FormatObject(config, (options.*member).get());
@@ -285,17 +312,10 @@ template <class S, class C, class T>
 OptionInfo<S> Pointer(const char* name, T* C::*member, unsigned flags, Support support,
                       const char* note) {
   OptionInfo<S> info{name, "object", flags, support, note, nullptr, nullptr, nullptr};
-  info.parse = [member](const ConfigOptions& config, const std::string&, const std::string& value,
-                        S* options) {
-    if (value == "nullptr") {
-      options->*member = nullptr;
-      return Status::OK();
-    }
-    T* object = nullptr;
-    const Status s = T::CreateFromString(config, value, &object);
-    // An unknown name that is skipped leaves the old object.
-    if (s.ok() && object != nullptr) options->*member = object;
-    return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
+  info.parse = [member](const ConfigOptions& config, const std::string& inner,
+                        const std::string& value, S* options) {
+    if (LeavesObject(inner, value)) return Status::OK();
+    return T::CreateFromString(config, value, &(options->*member));
   };
   info.format = [member](const ConfigOptions& config, const S& options) {
     return FormatObject(config, options.*member);

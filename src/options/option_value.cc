@@ -1,89 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/option_value.h"
 
-#include <cerrno>
-#include <climits>
-
 #include "util/c_locale.h"
-#include "util/string_util.h"
 
 namespace compassdb {
-
-namespace {
-
-// The number that text begins with, and the rest behind it. False if there is none, or if it is too large.
-bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
-  size_t at = 0;
-  while (at < text.size() && IsAsciiSpace(text[at])) ++at;
-  *negative = at < text.size() && text[at] == '-';
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-  *rest = Slice(text.data() + at, text.size() - at);
-  return ConsumeDecimal(rest, magnitude);
-}
-
-// By how many bits the suffix that `rest` begins with shifts. Anything else counts as no suffix.
-int SuffixShift(const Slice& rest, bool tera) {
-  if (rest.empty()) return 0;
-  switch (rest[0]) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    case 't': case 'T': return tera ? 40 : 0;
-    default: return 0;
-  }
-}
-
-}  // namespace
-
-bool ParseBool(const std::string& text, bool* value) {
-  if (text == "true" || text == "1") {
-    *value = true;
-  } else if (text == "false" || text == "0") {
-    *value = false;
-  } else {
-    return false;
-  }
-  return true;
-}
-
-// Shifts wrap, as RocksDB's do.
-bool ParseSigned(const std::string& text, int64_t* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  if (magnitude > static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0)) return false;
-  *value = static_cast<int64_t>((negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true));
-  return true;
-}
-
-bool ParseInt(const std::string& text, int* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  if (magnitude > static_cast<uint64_t>(INT_MAX) + (negative ? 1 : 0)) return false;
-  *value = static_cast<int>(static_cast<uint32_t>(negative ? 0 - magnitude : magnitude) << SuffixShift(rest, false));
-  return true;
-}
-
-bool ParseUnsigned(const std::string& text, uint64_t* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  *value = (negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true);
-  return true;
-}
-
-bool ParseDouble(const std::string& text, double* value) {
-  char* end = nullptr;
-  errno = 0;
-  const double parsed = CLocaleStrtod(text.c_str(), &end);
-  if (end == text.c_str() || errno == ERANGE) return false;
-  *value = parsed;
-  return true;
-}
 
 std::string FormatDouble(double value) {
   const std::string plain = CLocaleToString(value);

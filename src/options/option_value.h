@@ -2,12 +2,10 @@
 // Text forms of single option values. Parse functions answer false for text
 // that is no value of the type; what they accept and what Format prints is what
 // RocksDB 7.8.3 accepts and prints:
-//   bool      true, false, 1, 0
-//   integers  decimal, with a suffix k, m, g or t (powers of 1024, either case; an `int` knows no t).
-//             What follows does not count: "64MB" is 64 MiB, "1.5g" is 1, "0x100" is 0.
-//             A negative number wraps in an unsigned option, so "-1" is its largest value.
-//   double    six decimals, or as many as it takes to read the same value back. What follows does not count.
-//   enums     the names of the enumerators
+//   bool, integers, double   as api/option_string.h has them; a double is printed with six
+//   decimals, or with as many
+//                            as it takes to read the same value back
+//   enums                    the names of the enumerators
 #pragma once
 
 #include <cstdint>
@@ -27,11 +25,6 @@
 
 namespace compassdb {
 
-bool ParseBool(const std::string& text, bool* value);
-bool ParseSigned(const std::string& text, int64_t* value);
-bool ParseInt(const std::string& text, int* value);
-bool ParseUnsigned(const std::string& text, uint64_t* value);
-bool ParseDouble(const std::string& text, double* value);
 std::string FormatDouble(double value);
 
 // Names of the enumerators of E, specialised in option_value.cc.
@@ -114,15 +107,16 @@ std::string FormatValue(const T& value) {
   }
 }
 
+// As in RocksDB, what stands before an element that is no value stays.
 template <class T>
 bool ParseList(const std::string& text, std::vector<T>* values) {
-  std::vector<std::string> elements;
-  if (!SplitOptionList(text, &elements).ok()) return false;
-  std::vector<T> result(elements.size());
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (!ParseValue(elements[i], &result[i])) return false;
+  values->clear();
+  for (size_t pos = 0; pos < text.size();) {
+    std::string element;
+    T value{};
+    if (!TakeToken(text, ':', &pos, &element).ok() || !ParseValue(element, &value)) return false;
+    values->push_back(value);
   }
-  *values = std::move(result);
   return true;
 }
 

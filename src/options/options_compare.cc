@@ -29,7 +29,8 @@ Status Changed(const std::string& option, const std::string& is, const std::stri
 std::string IdOf(const std::string& text) {
   std::string id;
   OptionMap options;
-  return ParseObjectString(text, "", &id, &options).ok() && !id.empty() ? id : text;
+  ParseObjectString(text, "", &id, &options);
+  return id.empty() ? text : id;
 }
 
 // Whether an object may be given where another one, or none, was stored.

@@ -163,24 +163,14 @@ std::string TableProperties::ToString(const std::string& prop_delim,
 // There are no built-in ones.
 Status EventListener::CreateFromString(const ConfigOptions& config, const std::string& value,
                                        std::shared_ptr<EventListener>* result) {
-  if (value.empty() || value == "nullptr") {
-    result->reset();
-    return Status::OK();
-  }
-  Status s;
-  if (compassdb::NewRegistered<EventListener>(config, value, result, &s)) return s;
-  return compassdb::UnknownObject(config, "EventListener", value);
+  return compassdb::LoadObject<EventListener>(config, "EventListener", value,
+                                              compassdb::kNoneBuiltIn, result);
 }
 
 Status WalFilter::CreateFromString(const ConfigOptions& config, const std::string& value,
                                    WalFilter** result) {
-  if (value.empty() || value == "nullptr") {
-    *result = nullptr;
-    return Status::OK();
-  }
-  Status s;
-  if (compassdb::FindRegistered<WalFilter>(config, value, result, &s)) return s;
-  return compassdb::UnknownObject(config, "WalFilter", value);
+  return compassdb::LoadObject<WalFilter>(config, "WalFilter", value, compassdb::kNoneBuiltIn,
+                                          result);
 }
 
 }  // namespace rocksdb

@@ -316,12 +316,12 @@ TEST(Hints, OnlyWhatIsSetIsWarnedAbout) {
   ColumnFamilyOptions family;
   rocksdb::BlockBasedTableOptions block;
   block.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  block.partition_filters = true;
+  block.optimize_filters_for_memory = true;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(block));
   const auto lines = HintWarnings(db, {{"users", family}});
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].rfind("allow_mmap_reads has no effect: ", 0), 0u);
-  EXPECT_NE(lines[1].find("users: partition_filters"), std::string::npos);
+  EXPECT_NE(lines[1].find("users: optimize_filters_for_memory"), std::string::npos);
 }
 
 TEST(Mutable, ChangesAreWholeOrNothing) {

@@ -88,25 +88,14 @@ std::shared_ptr<SstPartitionerFactory> NewSstPartitionerFixedPrefixFactory(size_
 Status SstPartitionerFactory::CreateFromString(const ConfigOptions& options,
                                                const std::string& value,
                                                std::shared_ptr<SstPartitionerFactory>* result) {
-  std::string id;
-  compassdb::OptionMap map;
-  Status s = compassdb::ParseObjectString(value, "", &id, &map);
-  if (!s.ok()) return s;
-  map.erase("id");
-  if (id.empty()) {
-    result->reset();
+  const auto built_in = [](const std::string& id, std::shared_ptr<SstPartitionerFactory>* made) {
+    if (id == SstPartitionerFixedPrefixFactory::kClassName()) {
+      *made = NewSstPartitionerFixedPrefixFactory(0);
+    }
     return Status::OK();
-  }
-  if (compassdb::NewRegistered<SstPartitionerFactory>(options, id, result, &s)) {
-    return s.ok() ? Customizable::ConfigureNewObject(options, result->get(), map) : s;
-  }
-  if (id != SstPartitionerFixedPrefixFactory::kClassName()) {
-    return compassdb::UnknownObject(options, "SstPartitionerFactory", id);
-  }
-  auto made = std::make_shared<compassdb::FixedPrefixFactory>(0);
-  s = made->ConfigureFromMap(options, map);
-  if (s.ok()) *result = std::move(made);
-  return s;
+  };
+  return compassdb::LoadObject<SstPartitionerFactory>(options, "SstPartitionerFactory", value,
+                                                      built_in, result);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

@@ -69,6 +69,18 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
     } else if (options_.block_cache == nullptr) {
       options_.block_cache = default_cache_ = rocksdb::NewLRUCache(kDefaultBlockCacheBytes);
     }
+    // RocksDB's table format cannot serve these, so its factory does not keep them.
+    if (options_.block_size_deviation < 0 || options_.block_size_deviation > 100) {
+      options_.block_size_deviation = 0;
+    }
+    options_.block_restart_interval = std::max(options_.block_restart_interval, 1);
+    options_.index_block_restart_interval = std::max(options_.index_block_restart_interval, 1);
+    if (options_.index_type == BlockBasedTableOptions::kHashSearch) {
+      options_.index_block_restart_interval = 1;
+    }
+    if (options_.index_type != BlockBasedTableOptions::kTwoLevelIndexSearch) {
+      options_.partition_filters = false;
+    }
     return Status::OK();
   }
 
@@ -119,7 +131,10 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
   }
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
-    return ParseFrom(config, BlockTableOptionTable(), name, value, &options_);
+    const Status s = ParseFrom(config, BlockTableOptionTable(), name, value, &options_);
+    // As in RocksDB, these two are passed over if they cannot be made.
+    const bool by_name = name == "filter_policy" || name == "flush_block_policy_factory";
+    return by_name && config.input_strings_escaped ? Status::OK() : s;
   }
   void ListNamedOptions(const ConfigOptions& config, NamedValues* options) const override {
     *options = List(config);
@@ -292,6 +307,16 @@ TableFactory* MakeBuiltIn(const std::string& id) {
   return nullptr;
 }
 
+// The copy takes the place of the factory: others may use that one.
+Status ReconfigureTable(const ConfigOptions& config, const OptionMap& map,
+                        std::shared_ptr<TableFactory>* factory) {
+  std::shared_ptr<TableFactory> copy;
+  Status s = CopyTableFactory(**factory, &copy);
+  if (s.ok()) s = copy->ConfigureFromMap(config, map);
+  if (s.ok()) *factory = std::move(copy);
+  return s;
+}
+
 // Lists the options of a factory of any class. GetOptionString() includes "id=".
 Status OptionsOf(const ConfigOptions& config, const TableFactory& factory, OptionMap* map) {
   ConfigOptions plain = config;
@@ -359,54 +384,62 @@ NamedValues ListTableOptions(const ConfigOptions& config, const TableFactory& fa
   return values;
 }
 
+Status ConfigureTable(const ConfigOptions& config, const OptionMap& map, TableFactory* factory) {
+  if (map.contains("id") && !config.ignore_unknown_options) {
+    return Status::NotFound("Could not find option: ", "id");
+  }
+  return factory->ConfigureFromMap(config, map);
+}
+
 Status ParseTableFactoryAlias(const ConfigOptions& config, const std::string& id,
                               const std::string& member, const std::string& value,
                               rocksdb::ColumnFamilyOptions* options) {
+  std::shared_ptr<TableFactory>& factory = options->table_factory;
+  const bool same = factory != nullptr && factory->IsInstanceOf(id);
+  if (!same && !member.empty()) {
+    return Status::NotFound("table_factory is of another class than", id);
+  }
+  if (!same && config.mutable_options_only) {
+    return Status::InvalidArgument("Option not changeable: table_factory");
+  }
   OptionMap map;
+  Status s;
   if (!member.empty()) {
     map[member] = value;
-  } else {
-    const Status s = ParseOptionString(value, &map);
-    if (!s.ok()) return s;
+  } else if (value.find_first_of(";=") != std::string::npos) {  // other text is passed over
+    s = ParseOptionString(value, &map);
   }
   std::shared_ptr<TableFactory> made;
-  // Options that the text does not name keep their values if the class stays.
-  const TableFactory* present = options->table_factory.get();
-  // An id within the options must not change the class.
-  if (const auto given = map.find("id"); given != map.end()) {
-    const bool same = id.empty() ? present != nullptr && present->IsInstanceOf(given->second) : given->second == id;
-    if (!same) return Status::InvalidArgument("table_factory is of another class than", given->second);
-    map.erase(given);
-  }
-  if (present != nullptr && (id.empty() || present->IsInstanceOf(id))) {
-    const Status s = CopyTableFactory(*present, &made);
-    if (!s.ok()) return s;
-  } else if (config.mutable_options_only) {
-    return Status::InvalidArgument("Option not changeable: table_factory");
+  if (same) {
+    if (s.ok()) s = CopyTableFactory(*factory, &made);
   } else {
-    const Status s = TableFactory::CreateFromString(config, id, &made);
-    if (!s.ok()) {
-      return s.IsNotSupported() && config.ignore_unsupported_options ? Status::OK() : s;
-    }
-    if (made == nullptr) return Status::OK();  // unknown, and ignored
+    made.reset(MakeBuiltIn(id));
   }
-  Status s = made->ConfigureFromMap(config, map);
-  if (s.IsNotFound()) return Status::InvalidArgument("table_factory", s.ToString());
-  if (s.ok()) options->table_factory = std::move(made);
+  if (s.ok()) s = ConfigureTable(config, map, made.get());
+  if (s.ok()) factory = std::move(made);
   return s;
 }
 
 Status ParseTableFactoryOption(const ConfigOptions& config, const std::string& member,
                                const std::string& value, rocksdb::ColumnFamilyOptions* options) {
-  if (!member.empty()) return ParseTableFactoryAlias(config, "", member, value, options);
-  std::string id;
-  OptionMap map;
-  const Status s = ParseObjectString(value, "", &id, &map);
-  if (!s.ok()) return s;
-  if (id.empty() && map.empty()) {
-    return Status::InvalidArgument("table_factory", "a table factory is needed");
+  std::shared_ptr<TableFactory>& factory = options->table_factory;
+  if (!config.mutable_options_only) {
+    if (LeavesObject(member, value)) return Status::OK();
+    return TableFactory::CreateFromString(config, ObjectText(factory.get(), member, value),
+                                          &factory);
   }
-  return ParseTableFactoryAlias(config, id, "", map.empty() ? "" : value, options);
+  if (factory == nullptr) return Status::InvalidArgument("Option not changeable: table_factory");
+  std::string id = factory->GetId();
+  OptionMap map;
+  if (member.empty()) {
+    ParseObjectString(value, factory->GetId(), &id, &map);
+  } else {
+    map[member] = value;
+  }
+  if (!factory->IsInstanceOf(id)) {
+    return Status::InvalidArgument("Option not changeable: table_factory");
+  }
+  return ReconfigureTable(config, map, &factory);
 }
 
 rocksdb::TableFactory* NewPieceTableFactory(const PieceTableOptions& piece_options,
@@ -447,21 +480,20 @@ TableFactory* NewAdaptiveTableFactory(std::shared_ptr<TableFactory>, std::shared
 
 Status TableFactory::CreateFromString(const ConfigOptions& config_options, const std::string& id,
                                       std::shared_ptr<TableFactory>* factory) {
-  std::string name;
-  compassdb::OptionMap map;
-  Status s = compassdb::ParseObjectString(id, kBlockBasedTableName(), &name, &map);
-  if (!s.ok()) return s;
-  map.erase("id");
-  std::shared_ptr<TableFactory> made;
-  if (compassdb::NewRegistered<TableFactory>(config_options, name, &made, &s)) {
-    if (!s.ok()) return s;
-  } else {
-    made.reset(compassdb::MakeBuiltIn(name));
+  if (*factory != nullptr && compassdb::IsBuiltIn(**factory)) {
+    // What has no text form, such as a cache, stays, too.
+    std::string name;
+    compassdb::OptionMap map;
+    compassdb::ParseObjectString(id, (*factory)->GetId(), &name, &map);
+    if ((*factory)->IsInstanceOf(name)) {
+      return compassdb::ReconfigureTable(config_options, map, factory);
+    }
   }
-  if (made == nullptr) return compassdb::UnknownObject(config_options, "TableFactory", name);
-  s = made->ConfigureFromMap(config_options, map);
-  if (s.ok()) *factory = std::move(made);
-  return s;
+  const auto built_in = [](const std::string& name, std::shared_ptr<TableFactory>* made) {
+    made->reset(compassdb::MakeBuiltIn(name));
+    return Status::OK();
+  };
+  return compassdb::LoadObject<TableFactory>(config_options, "TableFactory", id, built_in, factory);
 }
 
 }  // namespace ROCKSDB_NAMESPACE

@@ -44,8 +44,12 @@ Status CopyTableFactory(const rocksdb::TableFactory& factory,
 // The factory as [TableOptions/NAME] shows it; null if it has no text form.
 NamedValues ListTableOptions(const ConfigOptions& config, const rocksdb::TableFactory& factory);
 
-// The option table_factory: "BlockBasedTable", "{id=...;block_size=1k}", or a member of the present
-// factory ("table_factory.block_size").
+// ConfigureFromMap with options alone: the map has no "id".
+Status ConfigureTable(const ConfigOptions& config, const OptionMap& map,
+                      rocksdb::TableFactory* factory);
+
+// The option table_factory: "BlockBasedTable", "{id=...;block_size=1k}". SetOptions takes a member
+// of the present factory, too ("table_factory.block_size").
 Status ParseTableFactoryOption(const ConfigOptions& config, const std::string& member,
                                const std::string& value, rocksdb::ColumnFamilyOptions* options);
 // The same with the id implied: "block_based_table_factory={block_size=1k}".

@@ -21,11 +21,11 @@ constexpr const char* kOwnIndex = "a perfect-hash directory is index and filter"
 constexpr const char* kOwnBlocks = "the engine's block format";
 
 void AddCache(OptionTable<B>* t) {
-  t->push_back(Object<B>("block_cache", &B::block_cache, kNoPrint, kYes,
+  t->push_back(Object<B>("block_cache", &B::block_cache, kNoPrint | kWhole, kYes,
                          "default: 8 MB of its own, as in RocksDB"));
   t->push_back(Scalar<B>(FIELD(no_block_cache), kFixed, kYes, "every read is from the file"));
-  t->push_back(Object<B>("block_cache_compressed", &B::block_cache_compressed, kNoPrint, kHint,
-                         "one block cache, of uncompressed blocks"));
+  t->push_back(Object<B>("block_cache_compressed", &B::block_cache_compressed, kNoPrint | kWhole,
+                         kHint, "one block cache, of uncompressed blocks"));
   t->push_back(StructOnly<B>(
       "persistent_cache", "object", [](const B& o) { return o.persistent_cache != nullptr; },
       kHint, "one block cache, in memory"));
@@ -68,10 +68,12 @@ void AddBlocks(OptionTable<B>* t) {
   policy.parse = [](const ConfigOptions& config, const std::string&, const std::string& value,
                     B* options) {
     std::string id;
-    if (Status s = IdOfPlainObject(value, &id); !s.ok()) return s;
-    if (id == "FlushBlockBySizePolicyFactory" || id.empty() || id == "nullptr") {
+    OptionMap map;
+    ParseObjectString(value, "", &id, &map);
+    if (id == "FlushBlockBySizePolicyFactory" || id.empty()) {
       options->flush_block_policy_factory.reset();
-      return Status::OK();
+      return map.empty() ? Status::OK()
+                         : Status::NotFound("Could not find option: ", map.begin()->first);
     }
     return config.ignore_unsupported_options
                ? Status::OK()
@@ -94,10 +96,12 @@ void AddBlocks(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(read_amp_bytes_per_bit), kFixed, kHint,
                          "one block is read per record found"));
   // RocksDB 5.13 to 6.14 write eight bytes for these four. The low ones are the value.
-  t->back().parse = [](const ConfigOptions&, const std::string& inner, const std::string& value, B* options) {
+  t->back().parse = [](const ConfigOptions&, const std::string&, const std::string& value,
+                       B* options) {
     uint64_t wide = 0;
-    if (!inner.empty()) return Status::NotFound("Could not find option: ", inner);
-    if (!ParseUnsigned(value, &wide)) return BadOptionValue("read_amp_bytes_per_bit", value, "uint32");
+    if (!ParseUnsigned(value, &wide)) {
+      return BadOptionValue("read_amp_bytes_per_bit", value, "uint32");
+    }
     options->read_amp_bytes_per_bit = static_cast<uint32_t>(wide);
     return Status::OK();
   };
