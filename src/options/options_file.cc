@@ -7,6 +7,7 @@
 #include "format/file_names.h"
 #include "options/option_tables.h"
 #include "options/table_factories.h"
+#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -16,6 +17,7 @@ namespace {
 constexpr const char* kHeader =
     "# Options of a CompassDB database, in the format of RocksDB's options files.\n";
 constexpr const char* kLevel = "7.8.3";
+constexpr std::string_view kTableTitle = "TableOptions/";  // before the name of the factory
 constexpr size_t kKeptFiles = 2;
 
 struct Section {
@@ -25,12 +27,10 @@ struct Section {
   OptionMap options;
 };
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 // Readers drop blanks at the ends of a value, but not behind a backslash.
 std::string EscapeOuterBlanks(std::string value) {
-  if (!value.empty() && IsBlank(value.back())) value.insert(value.size() - 1, 1, '\\');
-  if (!value.empty() && IsBlank(value.front())) value.insert(0, 1, '\\');
+  if (!value.empty() && IsAsciiSpace(value.back())) value.insert(value.size() - 1, 1, '\\');
+  if (!value.empty() && IsAsciiSpace(value.front())) value.insert(0, 1, '\\');
   return value;
 }
 
@@ -76,7 +76,7 @@ std::string WithoutComment(const std::string& line) {
   for (size_t i = begin; i < line.size() && line[i] != '#'; ++i) {
     const bool escapes = line[i] == '\\' && i + 1 < line.size();
     if (escapes) ++i;
-    if (escapes || (!IsBlank(line[i]) && line[i] != '\r')) end = i + 1;
+    if (escapes || !IsAsciiSpace(line[i])) end = i + 1;
   }
   return line.substr(begin, end - begin);
 }
@@ -85,13 +85,11 @@ std::string WithoutComment(const std::string& line) {
 Status ParseTitle(const std::string& file, const std::string& text, Section* section) {
   const std::string inner = Trim(text.substr(1, text.size() - 2));
   const size_t quote = inner.find('"');
+  const size_t last = inner.rfind('"');
   section->title = Trim(inner.substr(0, quote));
-  if (quote != std::string::npos) {
-    if (inner.size() < quote + 2 || inner.back() != '"') {
-      return ErrorAt(file, section->line, "closing quote expected: " + text);
-    }
-    section->family = UnescapeOptionValue(inner.substr(quote + 1, inner.size() - quote - 2));
-  }
+  if (quote == std::string::npos) return Status::OK();
+  if (quote == last) return ErrorAt(file, section->line, "closing quote expected: " + text);
+  section->family = UnescapeOptionValue(inner.substr(quote + 1, last - quote - 1));
   return Status::OK();
 }
 
@@ -113,49 +111,51 @@ Status SplitSections(const std::string& file, const std::string& text,
     if (equals == std::string::npos || equals == 0) return ErrorAt(file, number, "'=' expected");
     if (sections->empty()) continue;  // as RocksDB does
     // As in RocksDB, the first of several counts.
-    const size_t value = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
+    size_t value = equals + 1;
+    while (value < line.size() && IsAsciiSpace(line[value])) ++value;
     sections->back().options.emplace(Trim(line.substr(0, equals)), line.substr(value));
   }
   return Status::OK();
 }
 
-// "6.15.2" -> 6, 15, 2. Missing parts are 0. False if there is anything but digits and dots.
-bool ParseVersion(const std::string& text, std::array<uint64_t, 3>* version) {
+// "6.15.2" -> 6, 15, 2. Missing parts are 0. False if it is not at most `most` numbers.
+bool ParseVersion(const std::string& text, size_t most, std::array<uint64_t, 3>* version) {
   *version = {};
+  if (text.empty()) return true;
   const std::vector<std::string> parts = Split(text, '.');
   for (size_t i = 0; i < parts.size(); ++i) {
     Slice rest(parts[i]);
-    uint64_t number = 0;
-    if (!rest.empty() && (!ConsumeDecimal(&rest, &number) || !rest.empty())) return false;
-    if (i < version->size()) (*version)[i] = number;
+    if (i == most || !ConsumeDecimal(&rest, &(*version)[i]) || !rest.empty()) return false;
   }
   return true;
 }
 
 // Both lines may be missing, and so may the section.
 Status ReadVersion(const std::string& file, const Section& section, std::array<uint64_t, 3>* rocksdb) {
-  const auto check = [&](const char* name, std::array<uint64_t, 3>* version) {
+  const auto check = [&](const char* name, size_t most, std::array<uint64_t, 3>* version) {
     const auto found = section.options.find(name);
-    if (found == section.options.end() || ParseVersion(found->second, version)) return Status::OK();
+    if (found == section.options.end() || ParseVersion(found->second, most, version)) {
+      return Status::OK();
+    }
     return ErrorAt(file, section.line, std::string(name) + ": " + found->second);
   };
   std::array<uint64_t, 3> format{1, 0, 0};
-  Status s = check("rocksdb_version", rocksdb);
-  if (s.ok()) s = check("options_file_version", &format);
+  Status s = check("rocksdb_version", 3, rocksdb);
+  if (s.ok()) s = check("options_file_version", 2, &format);
   if (s.ok() && format[0] < 1) s = ErrorAt(file, section.line, "options_file_version must be at least 1");
   return s;
 }
 
 Status ReadTableSection(const ConfigOptions& config, const Section& section,
                         NamedFamilyOptions* family) {
-  const std::string id = section.title.substr(section.title.find('/') + 1);
-  std::shared_ptr<rocksdb::TableFactory> factory;
-  Status s = rocksdb::TableFactory::CreateFromString(config, id, &factory);
-  if (s.IsNotSupported() && config.ignore_unsupported_options) return Status::OK();
-  if (s.ok() && factory == nullptr) return Status::OK();  // unknown, and ignored
-  if (s.ok()) s = factory->ConfigureFromMap(config, section.options);
-  if (s.ok()) family->options.table_factory = std::move(factory);
-  return s;
+  const std::string id = section.title.substr(kTableTitle.size());
+  std::shared_ptr<rocksdb::TableFactory>& factory = family->options.table_factory;
+  factory.reset();
+  const Status s = rocksdb::TableFactory::CreateFromString(config, id, &factory);
+  // As in RocksDB, a factory that cannot be made here is none, also where unknown options are an
+  // error.
+  if (!s.ok() || factory == nullptr) return Status::OK();
+  return ConfigureTable(config, section.options, factory.get());
 }
 
 // Reads one section of the file. Errors name the line.
@@ -186,7 +186,8 @@ class SectionReader {
       s = ParseOptions(config_, FamilyOptionTable(),
                        ParserValues(FamilyOptionTable(), section.options),
                        &families_->back().options);
-    } else if (section.title.compare(0, 13, "TableOptions/") == 0) {
+    } else if (section.title.starts_with(kTableTitle) &&
+               section.title.size() > kTableTitle.size()) {
       NamedFamilyOptions* family = Find(section.family);
       if (family == nullptr) {
         return ErrorAt(file_, section.line, "no [CFOptions \"" + section.family + "\"] before");
@@ -254,7 +255,7 @@ Status ParseOptionsFile(const ConfigOptions& given, const std::string& name,
   families->clear();
   // [Version] may be anywhere.
   std::array<uint64_t, 3> version{}, ours{};
-  ParseVersion(kLevel, &ours);
+  ParseVersion(kLevel, 3, &ours);
   bool has_version = false;
   for (const Section& section : sections) {
     if (!s.ok() || section.title != "Version") continue;

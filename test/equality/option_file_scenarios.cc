@@ -132,6 +132,28 @@ void Values(Transcript* t) {
   }
 }
 
+// What stands in a section's head, and in [Version].
+void Heads(Transcript* t) {
+  const std::string start = kOfNewRelease, db = kDb, family = kFamily;
+  for (const char* head :
+       {"[CFOptions \"x\" junk]", "[CFOptions\"x\"]", "[CFOptions \"x]", "[CFOptions \"z\\\"]",
+        "[CFOptions \"x\"y\"]", "[TableOptions/ \"default\"]",
+        "[TableOptions/TitanTable \"default\"]\n  a=1",
+        "[TableOptions/BlockBasedTable \"default\"]\n  id=BlockBasedTable",
+        "[TableOptions/BlockBasedTable \"default\"]\n  filter_policy=Foo\n  block_size=2k",
+        "[TableOptions/BlockBasedTable \"default\"]\n  BlockBasedTable.block_size=2k"}) {
+    Load(t, head, start + db + family + head + "\n");
+  }
+  for (const char* release : {"7.8.3.1", "1..2", ".1", "1.", "6.2x", "1 2", "7", ""}) {
+    Load(t, std::string("release ") + release,
+         std::string("[Version]\n  rocksdb_version=") + release + "\n" + db + family);
+  }
+  for (const char* version : {"1.1.1", "1.", "1.1.", "1..1", "1", ""}) {
+    Load(t, std::string("file version ") + version,
+         std::string("[Version]\n  options_file_version=") + version + "\n" + db + family);
+  }
+}
+
 std::string Name(const rocksdb::Customizable* object) {
   return object == nullptr ? "null" : object->GetId();
 }
@@ -374,6 +396,7 @@ void BlockTables(Transcript* t) {
 std::vector<Scenario> OptionFileScenarios() {
   return {{"option_file_sections", Sections},
           {"option_file_values", Values},
+          {"option_file_heads", Heads},
           {"option_texts", Texts},
           {"option_object_texts", ObjectTexts},
           {"option_objects", Objects},

@@ -209,6 +209,9 @@ class Reader {
     rocksdb::ColumnFamilyOptions options;
     if (known != stored.end()) {
       options = known->options;
+      if (options.table_factory == nullptr) {
+        options.table_factory.reset(rocksdb::NewAdaptiveTableFactory());  // of a class not known
+      }
     } else {
       options.table_factory.reset(rocksdb::NewAdaptiveTableFactory());
       options.num_levels = std::max(options.num_levels, written.num_levels);
