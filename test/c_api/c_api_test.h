@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C interface share. They see rocksdb/c.h only, and pass with RocksDB, too.
+// For all tests of the C interface. They include only rocksdb/c.h, and pass with RocksDB, too.
 #pragma once
 
 #include <gtest/gtest.h>

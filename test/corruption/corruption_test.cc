@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Damages small databases of every layout (support/layout.h), one file at a time (damage.h), opens
-// each and reads everything. What may come of it: an error, or the exact data. Besides:
+// each and reads everything. The result must be an error, or the exact data. Also:
 //  - a flipped bit in the manifest is reported with the file, if at all;
 //  - damage to the write-ahead log is reported, with the log and the offset, also of a process that was killed: nothing is dropped
 //    in silence. (RocksDB drops it; so --log-loss=allow for it.)
@@ -12,7 +12,7 @@
 //  - kSkipAnyCorruptedRecords opens with any damage to a log, and loses no more than a repair may;
 //  - no crash, no hang, no more memory than the database's size and 64 MB.
 //
-//   corruption_test --seed=1 --cases=40000          so many of all cases, evenly
+//   corruption_test --seed=1 --cases=40000          this number of all cases, evenly
 //   corruption_test --seed=1 --cases=0              all of them
 //   corruption_test --seed=1 --case=1234            one of them
 //   --layout=NAME                                   of one layout, or of sealed, transactions, recycled-logs, compressed-logs
@@ -90,7 +90,7 @@ void OnSignal(int number) {
 void GuardProcess() {
   for (int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) signal(number, OnSignal);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-  // A length taken from a damaged file must not become an allocation.
+  // A length in a damaged file must not become an allocation.
   rlimit limit = {4ull << 30, 4ull << 30};
   setrlimit(RLIMIT_AS, &limit);
 #endif
@@ -154,7 +154,7 @@ class Worker {
  private:
   struct Plan {
     size_t specimen;
-    std::map<std::string, uint64_t> log_ends;  // of logs behind which stands what an older one left
+    std::map<std::string, uint64_t> log_ends;  // of logs with the rest of an older one behind them
     std::vector<Damage> damages;
   };
 
@@ -197,7 +197,7 @@ class Worker {
     return ends;
   }
 
-  // Case numbers: the plans one behind the other. Of a part, all that are rare and an even share of the rest.
+  // Case numbers: the plans in a row. A part has all rare cases and an even share of the rest.
   void Choose() {
     uint64_t total = 0;
     std::vector<uint64_t> rare, common;
@@ -215,7 +215,7 @@ class Worker {
     const auto sample = [&](const std::vector<uint64_t>& from, uint64_t n) {
       if (n == 0) return;
       n = std::min<uint64_t>(n, from.size());
-      // One of each of so many parts: equal steps would meet the same kinds and offsets again and again.
+      // One of each part: equal steps would hit the same kinds and offsets again and again.
       for (uint64_t i = 0; i < n; i++) {
         const uint64_t begin = i * from.size() / n, end = (i + 1) * from.size() / n;
         chosen_.push_back(from[begin + random.Uniform(end - begin)]);
@@ -238,7 +238,7 @@ class Worker {
     return treatment;
   }
 
-  // `log_end`: behind it stands what an older log left.
+  // `log_end`: the rest of an older log is behind it.
   std::optional<std::string> Judge(const Specimen& specimen, const Damage& damage, uint64_t log_end, const Treatment& treatment,
                                    const Examination& result) const {
     if (result.wrong) return result.wrong;

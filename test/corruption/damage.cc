@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Damage::Kind;
 
-// Where a table file has what every read depends on: [from, to) around each magic number.
+// The parts of a table file that every read depends on: [from, to) around each magic number.
 struct Landmark {
   const char* magic;
   uint32_t before;
@@ -99,7 +99,7 @@ const char* ClassName(FileClass c) {
 
 namespace {
 
-// Pages that are empty, or like those that would take their place, are none the worse for it.
+// It does not damage pages that are empty, or equal to those that replace them.
 void AddIfHarm(const Damage& damage, const Files& files, std::vector<Damage>* plan) {
   Files one = {files[damage.file]};
   Damage here = damage;
@@ -161,7 +161,7 @@ void Apply(const Damage& damage, Files* files) {
       bytes.replace(damage.offset, page.size(), page.size(), '\0');
       break;
     case Kind::kSwapPages:
-      // The second may be the short one at the end: then that much of the first takes its place.
+      // The second may be the short one at the end: then only its length is swapped.
       Page(bytes, damage.other, &second);
       page = bytes.substr(damage.offset, second.size());
       bytes.replace(damage.offset, second.size(), second);

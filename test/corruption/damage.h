@@ -13,7 +13,7 @@ namespace compassdb_test {
 // The files of a closed (or killed) database: names inside its directory, and bytes. Sorted by name.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// One harm done to one file.
+// One damage to one file.
 struct Damage {
   enum class Kind { kFlipBit, kTruncate, kZeroPage, kSwapPages, kStalePage, kRemove };
   static constexpr int kKinds = 6;
@@ -32,7 +32,7 @@ const char* KindName(Damage::Kind kind);
 
 inline constexpr uint32_t kDamagePage = 512;
 
-// What a file is, by its name, as far as the test's expectations differ.
+// The kind of a file, by its name, if the test expects different results for it.
 enum class FileClass { kWal, kManifest, kCurrent, kTable, kPages, kOther };
 inline constexpr int kFileClasses = 6;
 FileClass ClassOf(const std::string& file);
@@ -40,7 +40,7 @@ const char* ClassName(FileClass c);
 
 // Every bit of logs, manifest, CURRENT, and of the headers, footers and directories in table files; two
 // bits of every other byte; every truncation; every page zeroed, swapped with the next one, and
-// replaced by what another file of its kind has there; every file removed. Pages and removals first.
+// replaced by the same page of another file of its kind; every file removed. Pages and removals first.
 std::vector<Damage> PlanDamage(const Files& files, Random* random);
 // How many of those are at the front.
 size_t RareDamages(const std::vector<Damage>& plan);

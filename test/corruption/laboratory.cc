@@ -114,7 +114,7 @@ class Reader {
   bool errors_ = false;
 };
 
-// What a database shows, by family; scans both ways and Gets must agree, and end without an error.
+// A database's contents, by family. Scans in both directions and Gets must agree, without errors.
 std::optional<std::string> ReadAll(const Opened& opened, const Specimen& specimen, Specimen::State* found) {
   found->assign(kSpecimenFamilies, {});
   for (int family = 0; family < kSpecimenFamilies; family++) {
@@ -258,7 +258,7 @@ Laboratory::Laboratory() = default;
 Laboratory::~Laboratory() = default;
 
 std::string Laboratory::NewPath() {
-  // It keeps a journal of what was not synced: a new one now and then.
+  // It keeps a journal of unsynced data: use a new one now and then.
   constexpr uint64_t kPathsPerEnv = 16;
   if (count_ % kPathsPerEnv == 0) {
     sealed_.reset();

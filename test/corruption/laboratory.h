@@ -13,7 +13,7 @@
 
 namespace compassdb_test {
 
-// What came of one damaged database.
+// The result for one damaged database.
 enum class Verdict {
   kOpenError,   // refused with an error
   kReadError,   // opened; some reads failed with an error, the others were right
@@ -31,7 +31,7 @@ struct Treatment {
   // If it is refused, or reads give errors: a copy is repaired, and read.
   bool repair = false;
   bool repair_exactly = false;  // and must then have everything
-  // A log: opened with kSkipAnyCorruptedRecords as well, which is to lose no more than a repair may.
+  // For a log: also opened with kSkipAnyCorruptedRecords, which must lose no more than a repair may.
   bool skip = false;
   std::string damaged = {};     // the file
   size_t most_lost = SIZE_MAX;  // keys that may be gone or old then
@@ -58,10 +58,10 @@ class Laboratory {
  private:
   using Keys = std::set<std::pair<int, std::string>>;  // with their families
   enum class Way { kRepair, kSkip };
-  // Repairs a database of these files, or opens it past the damage to its log. Not empty: what is wrong with the outcome.
+  // Repairs a database of these files, or opens it past the damage to its log. Not empty: the error in the result.
   std::optional<std::string> Recover(const Specimen& specimen, const Files& files, const Treatment& treatment, Way way);
-  // The keys that are gone or old once the file is gone and the rest is repaired: damage to it may cost these,
-  // and no others. Not empty: the error.
+  // The keys that are lost or old after the file is deleted and the rest is repaired. Damage to the file may lose
+  // these keys, and no others. Not empty: the error.
   std::optional<std::string> KeysOfFile(const Specimen& specimen, const std::string& file, const Keys** keys);
   std::string NewPath();
   rocksdb::Env* EnvOf(const Specimen& specimen) { return specimen.kind.sealed ? sealed_.get() : env_.get(); }

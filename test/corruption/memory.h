@@ -5,10 +5,10 @@
 
 namespace compassdb_test {
 
-// What the program's operator new has given out and not got back. Sanitizers have their own; then it
-// is always 0. Thread safety: all functions.
+// The bytes in use from the program's operator new. Sanitizers have their own operator; then it is
+// always 0. Thread safety: all functions.
 uint64_t AllocatedBytes();
-// The most that it was since ResetPeak.
+// The maximum since ResetPeak.
 uint64_t PeakBytes();
 void ResetPeak();
 

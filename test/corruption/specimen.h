@@ -40,7 +40,7 @@ struct SpecimenKind {
 };
 
 // A small database with everything in it: two families, several levels, range deletions, merges,
-// compressed blocks, and a write-ahead log with batches that no table holds. And what it must answer:
+// compressed blocks, and a write-ahead log with batches that no table holds. And its expected contents:
 // `states[i]` after the first i of the batches in the log (the last one is the truth).
 struct Specimen {
   using State = std::vector<std::map<std::string, std::string>>;  // by family
@@ -54,7 +54,7 @@ struct Specimen {
 // Fails the program when the database cannot be made.
 Specimen MakeSpecimen(const SpecimenKind& kind, uint64_t seed);
 
-// What making and examining share.
+// Common parts of creation and examination.
 inline constexpr int kSpecimenFamilies = 2;
 inline constexpr int kSpecimenKeys = 250;
 

@@ -20,8 +20,8 @@ constexpr char kPath[] = "/disk/db";
 constexpr char kSecondPath[] = "/disk/second";
 constexpr char kLogPath[] = "/disk/logs";
 constexpr int kThird = 2;
-// Of a record in the value store, which may be in a segment of its own: groups are that small here. And of what
-// groups go on to know.
+// The overhead of a record in the value store, which may be in a segment of its own, as groups are small here. Also of
+// notices that groups keep.
 constexpr uint64_t kValueOverhead = 160, kValuesOverhead = 16 << 10;
 
 // Leaves out the syncs of files of separated values.
@@ -105,7 +105,7 @@ bool CrashRun::Keyless() const { return options_.layout == "tableless" && (tunin
 
 bool CrashRun::Recycles() const { return Ours() && (options_.seed >> 8) % 2 == 1; }
 
-// Recycling is for the mode that passes over holes: recovery is another's, which promises a prefix.
+// Logs are recycled in the mode that skips holes. Recovery uses another one, which promises a prefix.
 Status CrashRun::OpenForWork() {
   Status s = Open();
   if (!s.ok() || !Recycles()) return s;
@@ -129,7 +129,7 @@ Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   if (options_.seed % 4 == 1 && options_.layout != "tableless") {
     options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   }
-  // Not there yet, or a dead disk: the names do not matter then.
+  // It does not exist yet, or the disk is dead: the names do not matter then.
   std::vector<std::string> names;
   rocksdb::DB::ListColumnFamilies(options, kPath, &names).PermitUncheckedError();
   bool third = std::find(names.begin(), names.end(), FamilyName(kThird)) != names.end();
@@ -322,7 +322,7 @@ std::optional<std::string> CrashRun::Life(uint64_t cut_at_change, uint64_t cut_a
   std::string where = disk_.cut_at();
   Close();
   working_ = false;
-  // The kernel keeps what a process that died had written.
+  // The kernel keeps the writes of a killed process.
   if (cut.kill) history_.PromiseAll();
   if (!wrong) wrong = Verify(cut);
   if (wrong) *wrong += (cut.kill ? " (killed before: " : " (power cut before: ") + where + ")" + disk_.Listing();
@@ -358,7 +358,7 @@ void CrashRun::Restart() {
 
 std::optional<std::string> CrashRun::Reopen() {
   const LogDamage logs = disk_.Logs(kPath);
-  // The log of a database that never came to be is not read.
+  // The log of a database that was never created is not read.
   const bool exists = disk_.env()->FileExists(std::string(kPath) + "/CURRENT").ok();
   if (Ours() && exists && random_.OneIn(3)) {
     Status s = OpenWithMode(rocksdb::WALRecoveryMode::kAbsoluteConsistency);
@@ -426,7 +426,7 @@ std::optional<std::string> CrashRun::CheckValues(const std::vector<Entries>& fam
 }
 
 std::optional<std::string> CrashRun::Verify(const Cut& cut) {
-  // A third of the recoveries are themselves cut short, some of them twice.
+  // A third of the recoveries are themselves cut, some of them twice.
   Cut again = cut;
   again.at_punches = false;  // recovery seldom comes to one
   for (int further = random_.OneIn(3) ? static_cast<int>(random_.Range(1, 2)) : 0; further > 0;

@@ -27,12 +27,12 @@ namespace compassdb_test {
 //  - kAbsoluteConsistency refuses a torn log, and opens when all logs are whole;
 //  - of ours, everything in the files is whole (VerifyChecksum), not only what keys lead to; no file exists that
 //    nothing names, except spare ones; and a forced collection leaves only live separated values;
-//  - what was prepared is found, see TwoPhase;
-//  - what was found is durable: another cut right after the opening does not lose it.
+//  - prepared sections are found, see TwoPhase;
+//  - the state found is durable: another cut right after the open does not lose it.
 // Every second database has its tables in two directories, every third its logs in one of their own,
-// and every second of ours writes logs over older ones: while it works, in the recovery mode that allows it.
-// Pages of table-less families have 4, 8 or 32 KiB, and one life in three keeps none of their keys apart.
-// Everything but thread timing follows from the seed. Thread safety: none.
+// and every second of ours recycles logs, in the recovery mode that allows it.
+// Pages of table-less families have 4, 8 or 32 KiB, and one life in three has no key store.
+// Everything except thread timing follows from the seed. Thread safety: none.
 class CrashRun {
  public:
   struct Options {
@@ -55,10 +55,10 @@ class CrashRun {
   ~CrashRun();
 
   // One life of the database: open, write until the power fails (before change
-  // or sync number so-and-so, counted from the start of the opening; 0: only at the
+  // or sync with this number, counted from the start of the open; 0: only at the
   // end), restart, reopen, check. Returns what is wrong, if anything.
   std::optional<std::string> Life(uint64_t cut_at_change, uint64_t cut_at_sync, const Cut& cut);
-  // How the disk looked after each of the cuts.
+  // The state of the disk after each of the cuts.
   const std::vector<uint64_t>& states() const { return states_; }
   // Of the last life, up to the cut.
   uint64_t changes() const { return changes_; }
@@ -69,7 +69,7 @@ class CrashRun {
   // Holes that were punched, over all lives, and cuts just before one.
   uint64_t punches() const { return disk_.punches(); }
   uint64_t cuts_at_punches() const { return disk_.cuts_at_punches(); }
-  // Openings that found something prepared, over all lives.
+  // Opens that found a prepared section, over all lives.
   uint64_t prepared_found() const { return two_phase_.found(); }
   // Separated values that collections moved, over all lives.
   uint64_t values_moved() const { return statistics_->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED); }
@@ -93,16 +93,16 @@ class CrashRun {
   rocksdb::Status Maintain(const Op& op);
   // Creates or drops the third family.
   rocksdb::Status ChangeFamily();
-  // The third family must exist or not as acknowledged; either will do if the
-  // power went in between.
+  // The third family must exist or not as acknowledged; both are right if the
+  // power failed in between.
   std::optional<std::string> CheckFamilies();
   // Reopens, perhaps with further cuts during recovery, and compares.
   std::optional<std::string> Verify(const Cut& cut);
   // Of ours: no compaction file is left that no manifest names.
   std::optional<std::string> CheckFiles();
-  // Of ours: once all was collected, separated values take about what lives.
+  // Of ours: after a collection of everything, separated values take about the live bytes.
   std::optional<std::string> CheckValues(const std::vector<Entries>& families);
-  // With the power back on. Nothing when it opened as it should have.
+  // With the power back on. Empty if it opened as expected.
   std::optional<std::string> Reopen();
   void Restart();
   std::optional<std::string> ReadAll(std::vector<Entries>* families);

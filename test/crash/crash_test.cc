@@ -184,7 +184,7 @@ int Report(const char* what, const Plan& plan, Outcome outcome) {
   return outcome.wrong ? 1 : 0;
 }
 
-// So must one that relies on a disk that does not tear pages, where it does. Of ours alone.
+// The same for an engine that relies on a disk without torn pages, on one that tears. Ours alone.
 int TornPages(Plan plan) {
   if (std::string(Traits().name) != "compassdb") return 0;
   plan.layout = "tableless";

@@ -112,7 +112,7 @@ void Disk::NoteAppend(const std::string& path) {
   logs_[path].ends.insert(size);
 }
 
-// By another thread while the process is being killed: the half of it may be written, of a log that was just made.
+// By another thread while the process is killed: half of a new log may be written.
 void Disk::NoteLateAppend(const std::string& path) {
   const std::string bytes = ReadFile(path);
   std::lock_guard<std::mutex> lock(cut_mutex_);
@@ -177,7 +177,7 @@ LogDamage Disk::Logs(const std::string& dir) {
     if (number < first) continue;
     damage.any |= damage.newest_torn;
     damage.newest_torn = false;
-    // Lost with its name: those before it may have been given up for it.
+    // Lost with its name: earlier ones may have been abandoned for it.
     if (!fs_->memory()->FileExists(path).ok()) continue;
     const std::string bytes = ReadFile(path);
     const bool known = bytes.size() <= log.bytes.size();  // else appended to during the cut
@@ -263,7 +263,7 @@ void Disk::MakeDirectory(const std::string& path) {
 bool Disk::IsDown() const { return killed_ || fs_->IsDown(); }
 
 void Disk::Restart() {
-  // (Numbers of files that never came to be are given again.)
+  // (Numbers of files that were never created are used again.)
   if (killed_ || left_out_ == SyncKind::kValues) {
     fs_->ClearFaults();
     LeaveOut(left_out_);

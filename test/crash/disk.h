@@ -18,19 +18,19 @@ namespace compassdb_test {
 // The env that makes DB::Open use `fs`; one definition per library
 // (disk_env_compassdb.cc, disk_env_rocksdb.cc).
 std::unique_ptr<rocksdb::Env> MakeEnvOver(std::shared_ptr<compassdb::FileSystem> fs);
-// What the names of the library's table files end with.
+// The suffix of the library's table files.
 const char* TableFileSuffix();
 // The number of the oldest log that recovery of the database in `dir` has to read; 0: any may be.
 uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir);
 
-// A sync that an engine may leave out, and a crash test must notice.
+// A kind of sync. If an engine leaves it out, a crash test must notice.
 enum class SyncKind { kNone, kWal, kManifest, kTable, kValues, kCurrent, kDirectory, kPages };
 
 // What happens at the chosen moment.
 struct Cut {
   compassdb::CutMode mode = compassdb::CutMode::kDropUnsynced;
-  // The process dies instead of the power: all that was written stays readable, and what was not
-  // synced is still not safe from the next cut.
+  // The process dies instead of a power cut: all that was written stays readable, and unsynced data
+  // may still be lost in the next cut.
   bool kill = false;
   // The moment is counted in changes of files that are written in place alone, pages of table-less families.
   bool at_pages = false;
@@ -38,9 +38,9 @@ struct Cut {
   bool at_punches = false;
 };
 
-// How the write-ahead logs came out of a cut.
+// The state of the write-ahead logs after a cut.
 struct LogDamage {
-  bool newest_torn = false;   // surely: not what was written up to some record; never of a recycled one
+  bool newest_torn = false;   // it does not end after a record for certain; never of a recycled one
   bool any = false;           // some log is torn, or an older one short
   std::string newest;
 };
@@ -49,7 +49,7 @@ struct LogDamage {
 // Thread safety: the engine's threads may use it at the same time; the test's
 // own calls come from one thread.
 // Changes are calls that alter the disk (create, write, sync, rename, delete,
-// ...) on any file but the info log, whose loss means nothing.
+// ...) on any file except the info log, whose loss does not matter.
 class Disk {
  public:
   // Sealed: the engine's files are (support/sealed_env.h).
@@ -67,8 +67,8 @@ class Disk {
   // Of the logs that a recovery of the database in `dir` reads; judged by what the engine handed over
   // in each append, one record at a time.
   LogDamage Logs(const std::string& dir);
-  // Of all files' names, sizes and numbers of zero pages. What is in the files is left out: random
-  // ids make that different in every run.
+  // Of all files' names, sizes and numbers of zero pages. The contents of files are left out, because
+  // random ids make them different in every run.
   uint64_t Fingerprint();
   // Names and sizes of all files, for the reader of a failure.
   std::string Listing();
@@ -77,13 +77,13 @@ class Disk {
   // Holes made in files, with the power on, over all lives; and cuts just before one.
   uint64_t punches() const { return punches_.load(); }
   uint64_t cuts_at_punches() const { return cuts_at_punches_.load(); }
-  // From now on blocks of so many bytes are written in place whole or not at all (MemoryFileSystem::SetAtomicWrites).
+  // From now on blocks of this size are written in place whole or not at all (MemoryFileSystem::SetAtomicWrites).
   void SetAtomicWrites(uint64_t bytes);
   // From now on such syncs return OK and do nothing.
   void LeaveOut(SyncKind kind);
   // Of one file, until the next restart: those of separated values (kValues) are not recognised by their names.
   void LeaveOutFile(const std::string& path);
-  // What was about to happen when the power went.
+  // The operation before which the power failed.
   std::string cut_at() const;
 
  private:
@@ -93,7 +93,7 @@ class Disk {
     std::set<uint64_t> ends;  // sizes between appends
     std::string bytes;
     bool over = false;  // there was a cut: no more is appended
-    bool recycled = false;  // written over an older one, whose bytes stand behind its own
+    bool recycled = false;  // written over an older one, whose bytes are behind its own
   };
   void OnOperation(compassdb::FaultOp op, const std::string& path);
   void NoteAppend(const std::string& path);

@@ -7,7 +7,7 @@
 //
 //   kill9_test --kills=200 --seed=1 [--layout=NAME]
 //
-// The kills are shared out to a database of each layout (support/layout.h).
+// The kills are divided between databases of all layouts (support/layout.h).
 // (The same program is the writer: --writer --db=DIR --layout=NAME --ack=FD.)
 
 #include <fcntl.h>
@@ -149,7 +149,7 @@ class Checker {
     found_.resize(kThreads);
   }
 
-  // Starts a writer, kills it, compares. Empty when all is well.
+  // Starts a writer, kills it, compares. Empty if there is no error.
   std::string Round() {
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0) return "pipe2 failed";

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kBatch[] = "batch";
 constexpr char kHeld[] = "held";
-// No key of the history, and never to be seen.
+// Not a key of the history, and never visible.
 constexpr char kHeldKey[] = "held by a transaction";
 
 Status Fill(const std::vector<WriteItem>& items, const std::vector<rocksdb::ColumnFamilyHandle*>& families,
@@ -52,7 +52,7 @@ Status TwoPhase::Write(const std::vector<WriteItem>& items, uint64_t number,
   options.sync = sync;
   txn->SetWriteOptions(options);
   s = txn->Commit();
-  // Without sync the mark may be lost, and what was prepared not.
+  // Without sync the mark may be lost, and the section not.
   if (s.ok()) batch_ = sync ? State::kNone : State::kEither;
   return s;
 }

@@ -17,10 +17,10 @@ namespace compassdb_test {
 //    prepared, never both, and not neither once its Prepare was acknowledged with sync;
 //  - "held" is prepared with sync, stays so over writes, flushes, switches of logs and cuts, and is rolled back in the
 //    end: until then every opening must find it.
-// What an opening found stays, as all else. Thread safety: none.
+// What an open found stays, like everything else. Thread safety: none.
 class TwoPhase {
  public:
-  // Of the database that is open now; null: none. Handles of transactions go with it.
+  // The open database; null: none. Handles of transactions are deleted with it.
   void SetDb(rocksdb::TransactionDB* db);
 
   // Writes batch `number` of the history; `between` is called while it is prepared.
@@ -33,7 +33,7 @@ class TwoPhase {
   rocksdb::Status RollBackBatch();
   // After an opening that found `batches` of the history. What is wrong, if anything.
   std::optional<std::string> Check(uint64_t batches);
-  // Openings that found something prepared.
+  // Opens that found a prepared section.
   uint64_t found() const { return found_; }
 
  private:

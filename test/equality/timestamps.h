@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scenarios about user-defined timestamps share.
+// Common parts of the scenarios about user-defined timestamps.
 #pragma once
 
 #include <cstdint>

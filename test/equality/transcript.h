@@ -10,8 +10,8 @@
 
 namespace compassdb_test {
 
-// Lines on stdout that must be the same for both libraries. What may
-// differ (the database's path, times, thread numbers) is kept out by the writer.
+// Lines on stdout that must be the same for both libraries. The
+// writer leaves out what may differ (the database's path, times, thread numbers).
 class Transcript {
  public:
   explicit Transcript(std::string path) : path_(std::move(path)) {}

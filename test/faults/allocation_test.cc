@@ -4,7 +4,7 @@
 // exception, nothing that was acknowledged is lost, and the database opens again. So does each of the larger ones of
 // flushes and compactions in the background: writes continue by themselves after it.
 //
-// Of the calls of the POSIX file system that open something none leaves it open.
+// No failed call of the POSIX file system leaves a file open.
 //
 //   allocation_test --stride=7     (every 7th allocation; 1: all)
 //   allocation_test --call=open --number=123
@@ -40,8 +40,8 @@ thread_local bool failed = false;
 
 // The thread of the test itself.
 thread_local bool client = false;
-// Of all other threads: the allocation of so many bytes or more that fails, counted down; 0 or less: none. Where a
-// machine has no memory left it is blocks and buffers that it refuses, not nodes of a map.
+// Of all other threads: the failing allocation of at least this size, counted down; 0 or less: none. A machine
+// without memory refuses blocks and buffers, not nodes of a map.
 constexpr size_t kLarge = 2048;
 std::atomic<long> others_countdown = 0;
 std::atomic<bool> others_failed = false;
@@ -66,7 +66,7 @@ void* operator new(size_t n) { return Take(n, 0); }
 void* operator new[](size_t n) { return Take(n, 0); }
 void* operator new(size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
 void* operator new[](size_t n, std::align_val_t a) { return Take(n, static_cast<size_t>(a)); }
-// (std::stable_sort asks so, and makes do without.)
+// (std::stable_sort allocates so, and also works without memory.)
 void* operator new(size_t n, const std::nothrow_t&) noexcept { return malloc(n); }
 void* operator new[](size_t n, const std::nothrow_t&) noexcept { return malloc(n); }
 void operator delete(void* p) noexcept { free(p); }
@@ -89,11 +89,11 @@ class Subject {
     options_.env = env_.get();
     options_.create_if_missing = true;
     options_.info_log_level = rocksdb::FATAL_LEVEL;
-    options_.keep_log_file_num = 2;  // else there would be ever more to list
+    options_.keep_log_file_num = 2;  // or listings would grow
     options_.write_buffer_size = 8 << 10;
     options_.bgerror_resume_retry_interval = 1000;  // microseconds
   }
-  // Allocation `n` of the open fails, if there are so many.
+  // Allocation `n` of the open fails, if there is one.
   Status Open(long n) {
     const std::string path = "/db";
     rocksdb::DB* db = nullptr;
@@ -171,7 +171,7 @@ bool OpenOnce(const std::string& layout, Subject* subject, int written, long n, 
   Status s = subject->Open(n);
   *last = !failed;
   if (subject->thrown()) return Fail(layout, "open", n, "the exception came through");
-  // What it was for could also be done without.
+  // The memory was not really needed.
   if (!s.ok() && !failed) return Fail(layout, "open", n, s.ToString());
   if (s.ok() && subject->FirstMissing(written) != written) return Fail(layout, "open", n, "a write is lost while open");
   subject->Close();

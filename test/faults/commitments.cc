@@ -150,7 +150,7 @@ void Commitments::Live(const std::function<bool()>& healthy) {
   }
   Note("Close", Close());
   if (!Note("Open", Open()) && !Note("Open", Open())) return;
-  // What was not durable may be gone with the pages that a failed sync dropped.
+  // Data that was not durable may be lost with the pages that a failed sync dropped.
   wrong_ = Look(/*synced_only=*/!failures().empty());
   std::vector<Transaction*> prepared;
   db_->GetAllPreparedTransactions(&prepared);
@@ -212,7 +212,7 @@ std::optional<std::string> Commitments::Look(bool synced_only) {
     }
     ++met_[found];
     if (!Allowed(promise, found, synced_only)) return name + " is " + kNames[static_cast<int>(found)];
-    // What was lost with unsynced pages stays lost, and what is found prepared was synced into a new log.
+    // Data that was lost with unsynced pages stays lost. Prepared sections that are found were synced into a new log.
     if (found == Found::kPrepared) promise = {.prepare = {true, true, true}};
     if (found == Found::kGone) promise.prepare.ok = promise.commit.ok = false;
   }

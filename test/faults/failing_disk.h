@@ -32,19 +32,19 @@ class FailingDisk {
   ~FailingDisk();
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }
 
-  // From call number `n` on (from 1, counted from now), what the fault can befall fails: the first such call alone, those
-  // among the next few, or all. A sync that fails drops what it should have made durable, as kernels do. 0: none, only counts.
+  // From call number `n` on (from 1, counted from now), calls that can have the fault fail: the first, those of the
+  // next few, or all. A sync that fails drops what it should have made durable, as kernels do. 0: none, only counts.
   void Arm(uint64_t n, Fault fault, Duration duration);
   void Repair();
-  // Power off and on, what was not synced is gone.
+  // Power off and on: unsynced data is lost.
   void Cut();
 
   // No call fails from now on.
   bool healthy() const { return nth_ == 0 || calls_.load() > last_; }
   // Since then.
   uint64_t calls() const { return calls_.load(); }
-  // Whether `fault` can befall call n of a life that was lived before, in which threads may have
-  // taken other turns.
+  // Whether call n of an earlier life can have `fault`. Its threads may have run in another
+  // order.
   bool CanFail(uint64_t n, Fault fault) const;
   // What failed first: "sync /db/000004.log".
   std::string failed() const;

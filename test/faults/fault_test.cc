@@ -3,7 +3,7 @@
 // Each call of the file system in a database's life fails, once, for a while, and from then on for good: no crash,
 // nothing acknowledged is lost, the database opens again, and what failed says which file it was.
 //
-//   fault_test --runs=1500 --seed=1          (so many of all, spread evenly)
+//   fault_test --runs=1500 --seed=1          (this number of all runs, spread evenly)
 //   fault_test --runs=0                      (every call, fault and layout, of all three scenarios)
 //   fault_test --layout=hash-kv --runs=0     (those of one layout; with --unsealed those without encrypted files)
 //   fault_test --layout=hash-kv --call=217 --fault=0 --duration=2   (one of them again; without --call: all of that fault)
@@ -163,7 +163,7 @@ std::vector<Case> Plan(const Choice& choice, uint64_t runs, uint64_t seed) {
   return some;
 }
 
-// Some calls are not reached, as threads take other turns, and some faults can be done without; never most of them.
+// Some calls are not reached, as threads run in another order, and some faults have no effect; never most of them.
 bool Tested(const Totals& totals) {
   constexpr uint64_t kEnoughToTell = 50;
   if (totals.runs < kEnoughToTell) return true;

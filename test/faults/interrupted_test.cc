@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// System calls that are interrupted or do half of what they were asked to: none of it is an error, and
-// nothing of it may be seen. The calls of this process go through the functions below.
+// System calls that are interrupted or do half of their work: none of it is an error, and
+// callers must not notice. The calls of this process go through the functions below.
 
 #include <fcntl.h>
 #include <sys/syscall.h>

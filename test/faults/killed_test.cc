@@ -249,7 +249,7 @@ class Killed {
     return made || Fail("preparation", 0, "failed (is ptrace forbidden here?)");
   }
 
-  // `then`: contents of the database that comes to be.
+  // `then`: contents of the new database.
   void Case(const std::string& name, const std::function<void()>& before, const Arguments& command, const std::string& then) {
     int kills = 0, whole = 0, refused = 0, absent = 0;
     for (int n = 1;; n += stride_) {

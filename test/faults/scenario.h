@@ -20,14 +20,14 @@ class Scenario {
  public:
   virtual ~Scenario() = default;
 
-  // Before any call fails. Reads may lie (failing_disk.h): nothing is repaired, which believes what
-  // it reads, and a job that read damage may leave the database to be reopened, as RocksDB's do.
+  // Before any call fails. Reads may return wrong bytes (failing_disk.h). Then there is no repair,
+  // because it trusts reads, and after a damaged read a job may need a reopen, as in RocksDB.
   void ExpectLies() { lies_ = true; }
   virtual void Prepare() {}
-  // The script for the faults. Continues after failures where it can. `healthy`: no call fails any more.
+  // The script for the faults. Continues after failures where it can. `healthy`: no call fails now.
   virtual void Live(const std::function<bool()>& healthy) = 0;
-  // Opens and compares, with nothing failing any more. `synced_only`: of what was acknowledged, only
-  // what was synced must be there. Returns what is wrong, if anything.
+  // Opens and compares, without failures. `synced_only`: only synced ones of the acknowledged writes
+  // must exist. Returns what is wrong, if anything.
   virtual std::optional<std::string> Check(bool synced_only) = 0;
   virtual int resumed() const { return 0; }
   // After a life without faults, and its check: what should have happened and did not.

@@ -126,7 +126,7 @@ void Script::Maintain() {
   for (auto* handle : handles_) Note("CompactRange", db_->CompactRange(rocksdb::CompactRangeOptions(), handle, nullptr, nullptr));
 }
 
-// What is not synced may be lost with the pages that a failed sync drops, once the database is opened again.
+// After a reopen, unsynced data may be lost with the pages that a failed sync dropped.
 bool Script::MustKnow(const Batch& batch, const View& view) const {
   if (view.follows && lies_) return false;
   if (view.own && batch.life == life_) return batch.acknowledged;
@@ -195,7 +195,7 @@ void Script::ReadSome() {
   CompareScan("Iterate", 1, found, Note("Iterate", it->status()), View());
 }
 
-// By all ways that readers have.
+// By all methods of readers.
 void Script::ReadAll(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles, const View& view) {
   std::vector<std::string> names;
   for (int i = 0; i < 23; ++i) names.push_back(Key(i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to a database now and then: it is repaired, given a table file, copied, and one of its families is
-// exported and imported. Before the repair nothing opens it.
+// Maintenance of a database: it is repaired, ingests a table file, is copied, and one of its families is
+// exported and imported. It is not opened before the repair.
 #include <map>
 
 #include "faults/scenario.h"
@@ -153,7 +153,7 @@ void Workshop::PrepareLogs() {
   SyncNames(kLogsOnly);
 }
 
-// What a repair brings back whole.
+// The data that a repair restores completely.
 void Workshop::Damage() {
   std::vector<std::string> names;
   Must("a list", env_->GetChildren(kPath, &names));
@@ -176,7 +176,7 @@ void Workshop::Damage() {
   SyncNames(kPath);
 }
 
-// That is how a power cut finds it.
+// The state that a power cut leaves.
 void Workshop::SyncNames(const char* path) {
   std::unique_ptr<rocksdb::Directory> directory;
   Must("the directory", env_->NewDirectory(path, &directory));

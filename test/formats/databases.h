@@ -11,9 +11,9 @@ namespace compassdb_test {
 
 // All of these say what is wrong. `env`: null is the default one.
 bool MakeDatabase(const std::string& layout, const std::filesystem::path& path, rocksdb::Env* env);
-// A copy of it is read, gone on with, compacted, and read again.
+// A copy of it is read, written, compacted, and read again.
 bool OpensWithExactData(const std::string& layout, const std::filesystem::path& fixture, rocksdb::Env* env);
-// Of each part of a database that has a version of its own.
+// For each part of a database with a version of its own.
 bool NewerVersionsAreRefused(const std::string& layout, const std::filesystem::path& fixture);
 // Of opening it and reading everything.
 rocksdb::Status FirstError(const std::string& layout, const std::string& path, rocksdb::Env* env);

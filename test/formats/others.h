@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is no database in the clear: an encrypted one, a directory of backups, a table file.
+// Other fixtures: an encrypted database, a directory of backups, a table file.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is fuzzed: functions of arbitrary bytes, one for each parser. They must come back, without
-// touching memory that is not theirs and without asking for much more of it than the input's size.
+// The fuzzed functions of arbitrary bytes, one for each parser. They must return, without access to
+// memory that is not theirs, and without allocating much more than the input's size.
 // The same targets are run by libFuzzer (fuzz_main.cc) and over the corpus alone (replay_main.cc).
 #pragma once
 

@@ -10,7 +10,7 @@ namespace compassdb_test {
 
 class HeapLimit {
  public:
-  // From now on, `bytes` more than there are may be in use at a time. `what` is for the message.
+  // From now on, `bytes` more than at present may be in use at a time. `what` is for the message.
   HeapLimit(const char* what, size_t bytes);
   ~HeapLimit();
   HeapLimit(const HeapLimit&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A database acts only on its own files: copies and moves of databases whose logs and tables lie in other directories.
+// A database acts only on its own files: copies and moves of databases with logs and tables in other directories.
 //
 //   places_test --cli=PATH   every kind of copy, with every option that names a directory, under every command
 //
@@ -232,7 +232,7 @@ void ExpectRefused(const rocksdb::Options& options, const std::string& dir, cons
   check("DestroyDB", rocksdb::DestroyDB(dir, options));
 }
 
-// Directories inside of a database go along with a copy of it. The copy has no business in the original's.
+// A copy of a database includes the directories inside of it. The copy must not use the original's.
 void TryInside(const std::string& root) {
   for (const Layout& layout : {Layout{"wal_dir inside", true, false, false}, Layout{"db_paths inside", false, true, false},
                                Layout{"cf_paths inside", false, false, true}}) {

@@ -34,8 +34,8 @@ struct OpenObjects {
   rocksdb_t* c_db = nullptr;
 };
 
-// Calls every method, in a child. Returns what did not answer as it should. Nothing may come into
-// being at a path that begins with `scratch`.
+// Calls every method, in a child. Returns the calls with wrong results. No file may be created
+// at a path that begins with `scratch`.
 std::vector<std::string> CallInherited(const OpenObjects& open, const std::string& scratch);
 
 // Deletes them all.

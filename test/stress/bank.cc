@@ -79,7 +79,7 @@ std::string Bank::TransferInTransaction(const StressDb& db, const Order& order, 
     transaction.reset(db.optimistic()->BeginTransaction(rocksdb::WriteOptions()));
   }
   Status s = Move(transaction.get(), order);
-  std::this_thread::yield();  // let others get into its way
+  std::this_thread::yield();  // let others conflict with it
   const bool waited_in_vain = locking && (s.IsBusy() || s.IsTimedOut());
   if (!s.ok() && !waited_in_vain) return "transfer: " + s.ToString();
   if (s.ok() && !random->OneIn(10)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounts that all threads of a stress test move money between: in transactions, which get into each
-// other's way, or in batches under a lock where the database has no transactions.
+// Accounts that all threads of a stress test move money between: in transactions, which conflict
+// with each other, or in batches under a lock where the database has no transactions.
 //
 // Thread safety: any number of threads; Fill and CheckBalances while no other runs.
 #pragma once
@@ -24,9 +24,9 @@ class Bank {
   // Each of these says what is wrong, or nothing.
   std::string Fill(const StressDb& db);
   std::string Transfer(const StressDb& db, Random* random);
-  // That no money appeared or went, at one moment.
+  // Checks the sum of all accounts, at one moment.
   std::string CheckSum(const StressDb& db, bool by_iterator) const;
-  // That each account holds what the transfers that succeeded make of it.
+  // Checks that each account has the result of the successful transfers.
   std::string CheckBalances(const StressDb& db) const;
   uint64_t conflicts() const { return conflicts_; }
 

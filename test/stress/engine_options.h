@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes for SetOptions and SetDBOptions that may not change any answer.
+// Changes for SetOptions and SetDBOptions that must not change any result.
 #pragma once
 
 #include <string>

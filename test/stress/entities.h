@@ -23,7 +23,7 @@ class Entities {
   std::string Compare(const StressDb& db, int family) const;
   // Of a family, now.
   size_t count(int family) const;
-  // Snapshots are checked and given back: the database will be closed.
+  // Snapshots are checked and released: the database will be closed.
   std::string Release(const StressDb& db);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several threads do everything that the API has to one database; each knows what its keys must hold, and
-// what they do together must add up. The database is closed and opened again with other options, as a DB, a
+// Several threads use the whole API on one database. Each knows the values of its own keys, and the
+// sum of their common accounts must hold. The database is closed and opened again with other options, as a DB, a
 // TransactionDB or an OptimisticTransactionDB, and compared before and after.
 //
 //   stress_test --ops=3000000 --threads=4 --seed=1 [--layout=NAME [--flavour=sealed|expiring]] [--reopen=30000]
@@ -9,10 +9,10 @@
 //   stress_test --ops=20000 --lose-one-in=200    (a canary: the database does not get some of the
 //                                                 writes; must be noticed)
 //
-// Operations are shared out to a database of each layout (support/layout.h), one more of encrypted files and one whose values
+// Operations are divided between databases of each layout (support/layout.h), one more of encrypted files and one whose values
 // expire, and between its threads;
 // --reopen is their number between two openings. What a thread does follows from the seed and from
-// which transactions meet; who comes first does not.
+// which transactions conflict. The order of threads does not follow from it.
 
 #include <algorithm>
 #include <chrono>

@@ -126,7 +126,7 @@ bool Worker::FlushAll() {
   return Ok("flush", db_->db()->Flush(rocksdb::FlushOptions(), handles));
 }
 
-// That asking does no harm; the answers are estimates.
+// Checks that these calls do no harm; their results are estimates.
 bool Worker::Look() {
   Begin("properties");
   auto* handle = db_->Handles(number_)[RandomFamily()];
@@ -224,7 +224,7 @@ bool Worker::TakeBackup() {
   return true;
 }
 
-// What this thread wrote is in the log: a secondary must see all of it, at once and after each catching up.
+// This thread's writes are in the log: a secondary must see all of them, at once and after each catching up.
 bool Worker::Follow() {
   if (!db_->HasSecondaries() || !Limits().secondaries) return Generated();
   Begin("secondary");
