@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of bench/compare, with programs that play the two kvbench."""
+"""Tests of bench/compare, with programs in place of the two kvbench."""
 
 import contextlib
 import io

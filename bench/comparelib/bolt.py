@@ -33,7 +33,7 @@ def steps_of_figure_12(budget):
 
 
 def budget_of(size):
-    """The preset's 64 MB, or as much less as memtables are smaller than that."""
+    """The preset's 64 MB, or less in proportion to smaller memtables."""
     return min(64, size.memtable)
 
 
@@ -98,7 +98,7 @@ def group_size(size):
 
 
 def ablation(size):
-    """Figure 12: what each of BoLT's elements brings."""
+    """Figure 12: the effect of each of BoLT's elements."""
     extra = steps_of_figure_12(budget_of(size))
     timed = [("A", "a"), ("B", "b"), ("C", "c")]
     return [
@@ -140,7 +140,7 @@ def mixes(size, name, title, records, engines):
 
 
 def ycsb(size):
-    """Figures 13 and 14b: the mixes, and the latency of what they read."""
+    """Figures 13 and 14b: the mixes, and the latency of their reads."""
     return mixes(size, "bolt-13", "Figures 13 and 14: YCSB", size.large, [BOLT, "compassdb", ROCKSDB, LEVELDB])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fio as a rival: what the device gives for the reads that an engine makes."""
+"""fio as a rival: the device's rate for the reads of an engine."""
 
 import json
 import os

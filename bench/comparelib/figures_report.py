@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measured suite prints: each figure with its target, and the results behind it."""
+"""The output of a measured suite: each figure with its target, and its results."""
 
 import statistics
 

@@ -95,7 +95,7 @@ def updates(targets=None, phases=PHASES, flags=()):
 
 
 def mixes(targets=()):
-    """YCSB of what is there."""
+    """YCSB of the existing data."""
     return [Step(f"YCSB {w.upper()}", w, targets=list(targets), per_second=500_000) for w in YCSB]
 
 
@@ -114,7 +114,7 @@ def of_hash_kv(metric, sense, limit, against=None):
 
 
 def main(size):
-    """4.2, and 4.6's aged store: updates, then YCSB, reads and scans of what they left."""
+    """4.2, and 4.6's aged store: updates, then YCSB, reads and scans of the result."""
     records = records_of(size)
     goals = [
         of_hash_kv("ops", ">=", 1.5, ROCKSDB),
@@ -183,7 +183,7 @@ def sweep(size, name, title, values, steps, **changes):
 
 
 def reserves(size):
-    """Experiment 2: the space reserved for updates, and what an update costs in the background (figure 7c)."""
+    """Experiment 2: the space reserved for updates, and an update's cost in background (figure 7c)."""
     steps = [Step("load", "load")] + updates()
     for step in steps:
         step.jobs = True
@@ -205,7 +205,7 @@ def pair_sizes(size):
 
 
 def scans_by_pair(size, name, title, engines, extra):
-    """Scans of 1 MiB of what was only loaded, by the size of the pairs."""
+    """Scans of 1 MiB of loaded data, by the size of the pairs."""
     groups = []
     for pair in PAIR_SIZES:
         groups += sweep(
@@ -229,7 +229,7 @@ def scans(size):
 
 
 def selective(size):
-    """Experiment 7: small pairs in the tree, large ones apart, or all of them apart; 20 % reserved."""
+    """Experiment 7: small pairs in the tree, large ones separated, or all of them separated; 20 % reserved."""
     groups = []
     for large in (1024 - KEY, 4096 - KEY):
         for few, many in SMALL_TO_LARGE:
@@ -254,7 +254,7 @@ def selective(size):
 
 
 def thresholds(size):
-    """Experiment 8: which values are kept apart; pairs of 40 B to 8 KiB, their sizes by zipf 0.99."""
+    """Experiment 8: which values are separated; pairs of 40 B to 8 KiB, their sizes by zipf 0.99."""
     mean = 880
     return sweep(
         *(size, "hashkv-8", "Experiment 8: values of {} B or more apart", THRESHOLDS),
@@ -267,7 +267,7 @@ def thresholds(size):
 
 
 def thresholds_under_ycsb(size):
-    """Experiment 12: as 8, YCSB of what updates left."""
+    """Experiment 12: as 8, YCSB after updates."""
     groups = thresholds(size)
     for group in groups:
         group.name = group.name.replace("hashkv-8", "hashkv-12")
@@ -277,7 +277,7 @@ def thresholds_under_ycsb(size):
 
 
 def distribution(size):
-    """Experiment 14: how evenly pairs lie over the groups, and what of the space is used."""
+    """Experiment 14: how evenly pairs are spread over the groups, and the used space."""
     load = Step("load", "load", SHOWN, targets=[of_hash_kv("group_spread", "<=", 2.5)])
     phases = updates()
     for step in phases:
@@ -330,7 +330,7 @@ def crash_safety(size):
 
 
 def hotness(size):
-    """3.4 and experiment 6: cold values apart, 20 % reserved."""
+    """3.4 and experiment 6: cold values separated, 20 % reserved."""
     goal = [Target("write_amp_tables", "<=", 0.7, HASHKV, engine=HOT_COLD)]
     return by_skew(
         *(size, "hashkv-3.4", "3.4: cold values apart, 20 % reserved", goal),
@@ -343,7 +343,7 @@ def hotness(size):
 
 
 def trees(size):
-    """Experiment 13: values apart over other trees; YCSB (figure 17) of what updates left, and scans (figure 18)."""
+    """Experiment 13: separated values over other trees; YCSB (figure 17) after updates, and scans (figure 18)."""
     extra = {engine: hash_kv(size, **settings) for engine, settings in TREES.items()}
     groups = sweep(
         *(size, "hashkv-13", "Experiment 13: the tree under the values{}", [""]),
@@ -357,7 +357,7 @@ def trees(size):
 
 
 def parts_of(memtable, parts):
-    """So many 64ths of it, in MB: as the paper's sizes are to its write cache of 64 MiB. None is less than 1."""
+    """This number of 64ths of it, in MB, as the paper's sizes for its write cache of 64 MiB. At least 1."""
     return sorted({max(1, memtable * n // 64) for n in parts})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the background did in a run, from the events in its database's LOG: the seconds of each kind of job.
+"""The background work of a run, from the events in its database's LOG: the seconds of each kind of job.
 
 flush    memtables to values and tables, with what merges into the level below in the same job, and its manifest edit
 collect  values of a segment group that are read and written again

@@ -160,7 +160,7 @@ def size_steps(value):
 
 
 def sizes(size):
-    """Figures 8, 9 and 10: the size of the data, and of the values at the same volume."""
+    """Figures 8, 9 and 10: sizes of the data, and of the values at the same volume."""
     base = records_of(size)
     shapes = [("data", base // 4, VALUE), ("both", base, VALUE), ("data", base * 5 // 2, VALUE)]
     shapes += [("value", base * VALUE // value, value) for value in (100, 800)]
@@ -204,7 +204,7 @@ def by_before(throughput, latency):
 
 
 def rehash(size):
-    """Table 4 and figure 12: twice the pages, while the clients go on."""
+    """Table 4 and figure 12: twice the pages, while the clients continue."""
     records = records_of(size, 300_000)
     pages = pages_for(records, VALUE, BEFORE_REHASH)
     groups = []
@@ -242,7 +242,7 @@ def scan(size):
 
 
 def key_store(size):
-    """Tables 5 and 7: what the key store, which scans go by, costs."""
+    """Tables 5 and 7: the cost of the key store, which scans need."""
 
     def limits(workload):
         cpu = CPU_OF_WRITES if workload in ("a", "f", "overwrite") else CPU_OF_READS

@@ -39,7 +39,7 @@ def program(args, engine):
 
 
 def engine_flags(engine, flags):
-    """What the step's flags are for this engine."""
+    """The step's flags for this engine."""
     flags = list(flags)
     if engine == "rocksdb" and "--index-in-cache" in flags:
         flags.append("--partition-index")
@@ -208,7 +208,7 @@ class Measurement:
                 self.run_step(group, step, again, again + turn, engine)
 
     def leave(self, group, repeat, engines):
-        """Nothing of these databases is in the way of what comes next, on disk (without --keep) or in memory."""
+        """Removes these databases from the disk (without --keep) and from memory, for the next run."""
         for engine in engines:
             path = self.database(group, engine, repeat)
             if self.args.keep:

@@ -34,7 +34,7 @@ class Space:
 
 
 def extents(fd, size):
-    """(from, to) of what is no hole, in whole blocks."""
+    """(from, to) of the ranges without holes, in whole blocks."""
     at = 0
     while at < size:
         try:

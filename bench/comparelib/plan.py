@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a measured suite is made of: groups of steps on one database per
+"""The parts of a measured suite: groups of steps on one database per
 engine, and the figures that a step has to reach."""
 
 import statistics
@@ -151,7 +151,7 @@ def unjournaled_pages(result):
 
 
 def value_tables(result):
-    """Memory of the tables that know where separated values lie, in bytes per record."""
+    """Memory of the tables with the places of separated values, in bytes per record."""
     memory = result.get("properties", {}).get("compassdb.index-memory-values")
     return None if memory is None or not result.get("live_keys") else memory / result["live_keys"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is run: a suite is a list of steps, each one kvbench call per engine."""
+"""The suites: a suite is a list of steps, each one kvbench call per engine."""
 
 from dataclasses import dataclass, field
 
@@ -60,7 +60,7 @@ def fill():
 
 
 def presets():
-    """What is written to tables alone, and what reads cost after it (paper 4.4)."""
+    """The writes to tables alone, and the cost of reads after them (paper 4.4)."""
     no_wal = ["--disable-wal"]
     steps = [Step("load", "load", 1.0, no_wal)]
     steps += [Step(f"overwrite {i}", "overwrite", 1.0, no_wal) for i in (1, 2, 3, 4, 5)]

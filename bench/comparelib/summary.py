@@ -116,7 +116,7 @@ def builds(results):
 
 
 def claim(results):
-    """What the table may be used for."""
+    """The limits of the table."""
     if any(r.get("engine_assertions") for r in results):
         return "not a performance claim: a library with assertions on was measured"
     return "release builds on both sides"

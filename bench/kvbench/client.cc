@@ -19,8 +19,8 @@ uint64_t ExpectedInserts(const WorkloadSpec& spec, uint64_t operations) {
                                              : 0;
 }
 
-// Different for every thread of every workload: a workload that drew the same
-// records in the same order as the fill before it would find them laid out so.
+// Different for every thread of every workload. Otherwise a workload could read
+// records in the order in which the fill before it wrote them.
 uint64_t SeedOf(const Flags& flags, const WorkloadSpec& spec, int index) {
   uint64_t seed = Mix64(flags.seed);
   for (const char c : spec.name) seed = Mix64(seed + static_cast<unsigned char>(c) + 1);
@@ -238,7 +238,7 @@ Status Client::Scan() {
       seekrandom ? static_cast<uint64_t>(flags_.seek_nexts) + 1 : 1 + random_.Uniform(kMaxScan);
   key_maker_.Make(ChooseExisting(), &key_);
   std::string wrong;
-  // Of which record a key is it does not say.
+  // It does not map keys to records.
   const uint64_t largest = keys_->value_sizes().largest();
   const bool one_size = keys_->value_sizes().all_alike();
   Status s = engine_->Scan(key_, length, [&](const Slice& key, const Slice& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel says this process did to the disk.
+// The kernel's counters of this process's disk I/O.
 //
 //   bytes written   write_bytes - cancelled_write_bytes of /proc/self/io
 //   bytes read      read_bytes of /proc/self/io

@@ -55,12 +55,12 @@ class Engine {
   // Calls `each` for up to `limit` records from `start` on.
   virtual rocksdb::Status Scan(const rocksdb::Slice& start, uint64_t limit, const Each& each) = 0;
 
-  // What is to be in memory before anything is measured; not part of opening.
+  // Loads what must be in memory before a measurement; not part of opening.
   virtual rocksdb::Status Prepare() { return rocksdb::Status::OK(); }
   // Waits until no background work runs or is wanted. With `flush`, what is only in memory and log is written to
-  // disk first, so that no write is left unpaid.
+  // disk first, so that all writes are counted.
   virtual rocksdb::Status WaitUntilIdle(bool flush) = 0;
-  // Gives the block cache what the index leaves of the memory, or adds the index to it: by the flags.
+  // Gives the block cache the memory that the index leaves, or adds the index to it: by the flags.
   virtual void BalanceMemory() {}
   // "name=value;name=value", while the database is open.
   virtual rocksdb::Status SetOptions(const std::string& /*options*/) {

@@ -14,8 +14,8 @@ double Zeta(uint64_t from, uint64_t to, double theta, double sum) {
   return sum;
 }
 
-// Zeta of so many items that adding them up takes too long: behind the first ones their sum is the integral's, to
-// within 1e-9 (Euler and Maclaurin's first correction is added).
+// Zeta of many items, where a sum takes too long. After the first ones the integral is used, to within 1e-9, with Euler
+// and Maclaurin's first correction.
 double LargeZeta(uint64_t items, double theta) {
   constexpr uint64_t kAdded = 100'000;
   if (items <= kAdded) return Zeta(0, items, theta, 0);

@@ -60,7 +60,7 @@ class Random64 {
 
 // Values: random bytes that begin with a tag of their record, so that a read can recognise a wrong
 // value from the right one. Printable bytes, or, to compress by about `compressible` percent, bytes of full
-// entropy and then so many percent of zeros.
+// entropy and then this percentage of zeros.
 class ValueMaker {
  public:
   ValueMaker(ValueSizes sizes, uint64_t seed, uint64_t compressible = 0);

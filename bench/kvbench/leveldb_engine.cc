@@ -27,7 +27,7 @@ namespace {
 constexpr int kOpenFiles = 20000;  // a descriptor per table, for as many tables as there may be
 constexpr auto kLook = std::chrono::milliseconds(100);
 constexpr int kLooksAtRest = 5;
-constexpr int64_t kRestCpuMicros = 5000;  // in one look: what the asking takes
+constexpr int64_t kRestCpuMicros = 5000;  // in one check: the cost of the check itself
 
 int64_t CpuMicros() {
   rusage usage{};
@@ -66,7 +66,7 @@ class LevelDbEngine final : public Engine {
   Status Scan(const Slice& start, uint64_t limit, const Each& each) override;
 
   // LevelDB does not report whether compactions run: wait until the process has been at rest for a while. The memtable
-  // cannot be flushed by itself; what is in it stays unpaid.
+  // cannot be flushed by itself; its writes are not counted.
   Status WaitUntilIdle(bool flush) override;
   TableBytes TableBytesMoved() override;
   Status Close() override {

@@ -2,8 +2,8 @@
 // LMDB as an engine under test, for cached reads: a B+tree in a memory map. A
 // Get or a Scan runs in a read transaction of its thread, renewed for each
 // (it sees the newest commit, and costs no allocation); values are not copied.
-// Writes are not its field here: each Put is a transaction, and without --sync
-// none of them waits for the disk.
+// Writes are not measured: each Put is a transaction, and without --sync none
+// of them waits for the disk.
 #include <fmt/core.h>
 #include <lmdb.h>
 

@@ -84,7 +84,7 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["db_bytes"] = r.db_bytes;
   j["file_bytes"] = r.file_bytes;
   j["peak_db_bytes"] = r.peak_db_bytes;
-  // What the figures above rest on.
+  // The sources of the figures above.
   j["foreground_seconds"] = r.foreground_seconds;
   j["user_cpu_us_per_op"] =
       Ratio((r.after.user_seconds - r.before.user_seconds) * 1e6, static_cast<double>(r.operations));

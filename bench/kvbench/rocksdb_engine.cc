@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines that have RocksDB's API. Which one it is, is decided by the headers and the library this is
-// built with.
+// The engines with RocksDB's API. The headers and the library of the build decide which one it
+// is.
 #ifndef KVBENCH_ROCKSDB
 #include <compassdb/index.h>
 #endif
@@ -129,8 +129,8 @@ Status RocksDbEngine::Prepare() {
 }
 
 #ifndef KVBENCH_ROCKSDB
-// Holes are punched at a rate, and those that are pending when a database is closed wait for its next opening: files are
-// measured behind a close. Small ones are left, so it is over when no more of them go.
+// Holes are punched at a rate, and pending ones at a close wait for the next open. Files are measured after a close.
+// Small holes stay, so this ends when their number no longer falls.
 void RocksDbEngine::AwaitHoles() {
   constexpr int kMostLooks = 30;
   int64_t before = -1;

@@ -42,7 +42,7 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
   rocksdb::Options options;
   if (flags.defaults) {
     if (!flags.direct) return options;
-    // The rival of direct reads: as it comes, but measured on the same device,
+    // The rival of direct reads: by default, but measured on the same device,
     // with the same bytes on it and the same cache.
     options.use_direct_reads = true;
     options.use_direct_io_for_flush_and_compaction = true;

@@ -11,7 +11,7 @@
 
 namespace kvbench {
 
-// What the flags ask for, before --preset and --options-string; *cache: the block cache, where it is one of
+// The options of the flags, before --preset and --options-string; *cache: the block cache, if it is one of
 // kvbench's own.
 rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>* cache);
 rocksdb::Status ApplyPreset(const Flags& flags, rocksdb::Options* options);

@@ -24,12 +24,12 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Shows progress on stderr, keeps the cache at what the index leaves, watches the space that the
-// database takes and what is done in each second, and ends the clients as --while-property says, until it
-// is stopped.
+// Shows progress on stderr, keeps the cache at the size that the index leaves, samples the space of the
+// database and the operations of each second, and ends the clients by --while-property, until it is
+// stopped.
 class Monitor {
  public:
-  // *result has the peak of the space and the seconds, when this is gone.
+  // *result has the peak of the space and the seconds, when this is destroyed.
   Monitor(const Flags& flags, const WorkloadSpec& spec, uint64_t operations, const Clients* clients,
           Engine* engine, WorkloadResult* result)
       : flags_(flags),
@@ -175,7 +175,7 @@ Status ReadCounters(const Flags& flags, DeviceCounters* counters) {
 
 Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine, KeySet* keys,
                    WorkloadResult* result) {
-  // Nothing that an earlier workload owes is billed to this one.
+  // The pending work of an earlier workload does not count for this one.
   Status s = engine->WaitUntilIdle(false);
   if (!s.ok()) return s;
   engine->BalanceMemory();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one workload: starts the clients, shows progress, keeps the memory
-// split, waits until the engine owes no work, and takes all measurements.
+// split, waits until the engine has no pending work, and takes all measurements.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the value of each record is: the same for all, or drawn by the record's number, so that every
-// version of a record is as large, and a read can check it.
+// The size of each record's value: the same for all, or drawn by the record's number. So all versions of
+// a record have one size, and a read can check it.
 //
 // Thread safety: immutable once made.
 #pragma once

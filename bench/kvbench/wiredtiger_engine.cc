@@ -72,7 +72,7 @@ class WiredTigerEngine final : public Engine {
   Status Put(const Slice& key, const Slice& value) override;
   Status Scan(const Slice& start, uint64_t limit, const Each& each) override;
 
-  // Eviction leaves nothing that is owed; `flush` writes a checkpoint.
+  // Eviction leaves no pending work; `flush` writes a checkpoint.
   Status WaitUntilIdle(bool flush) override;
   void BalanceMemory() override;
   int64_t IndexMemoryBytes() override { return Statistic(WT_STAT_CONN_CACHE_BYTES_INTERNAL); }

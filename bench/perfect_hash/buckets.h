@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CHD and PTHash share: keys grouped by bucket, the largest buckets first.
+// The common part of CHD and PTHash: keys grouped by bucket, the largest buckets first.
 #pragma once
 
 #include <cstddef>
