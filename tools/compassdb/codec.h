@@ -22,7 +22,7 @@ std::optional<std::string> Unescape(std::string_view text);
 
 bool IsUtf8(std::string_view bytes);
 
-// A key or value for a message: as it is if printable, else as hex; long ones
+// A key or value for a message: unchanged if printable, else as hex; long ones
 // are cut.
 std::string Printable(std::string_view bytes);
 

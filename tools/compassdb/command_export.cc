@@ -86,7 +86,7 @@ class Export {
     return sink_.Send(wire::kFamilyEnd, payload) ? kOk : Broken();
   }
 
-  // The helper has ended: what it said, or that it said nothing.
+  // The helper has ended: its message, or that there is none.
   int Broken() {
     sink_.Finish();
     return Failed();

@@ -36,12 +36,12 @@ struct ImportFlags {
 // Of RocksDB or LevelDB, or only of the latter.
 bool IsTable(const std::string& extension) { return extension == ".sst" || extension == ".ldb"; }
 
-// What can be done without a manifest. `leveldb`: `ldb repair` would drop the tables.
+// The advice for a missing manifest. `leveldb`: `ldb repair` would drop the tables.
 std::string RepairAdvice(const std::string& source, bool leveldb) {
   return leveldb ? "; LevelDB's RepairDB can make another" : "; `ldb --db=" + source + " repair` of RocksDB can make another, if it is not LevelDB's";
 }
 
-// What is wrong with the directory to import, as far as names say it. Empty: nothing.
+// Checks the names in the directory to import. Returns the error; empty: none.
 std::string WrongSource(const std::string& source) {
   std::error_code ec;
   const fs::path current = fs::path(source) / "CURRENT";
@@ -145,7 +145,7 @@ class Import {
                                       : pipe_.error());
   }
 
-  // Makes the database with the families of the frame at hand.
+  // Makes the database with the families of the current frame.
   Status Create() {
     std::string_view in = payload_, name, comparator;
     while (!in.empty()) {

@@ -60,7 +60,7 @@ class Loader {
                 fmt::format("{} ({} records before it were loaded)", reader.error(), records_));
   }
 
-  // Whether there is something to keep of a load that failed: what was written before.
+  // Whether a failed load has written something to keep.
   bool HasLoaded() const { return records_ > 0; }
 
   // Makes the records durable, in tables.
@@ -102,7 +102,7 @@ int Load(const Globals& globals, const LoadFlags& flags) {
   if (flags.create_cf && globals.cf.empty())
     return Fail(kUsage, "load", "--create-cf needs --cf NAME");
   for (const std::string& name : flags.files) {
-    // Before a database is made for nothing.
+    // Before a useless database is made.
     if (name != "-" && access(name.c_str(), R_OK) != 0) return Fail(kFailed, "load: cannot read", name);
   }
   const Interruption interruption;

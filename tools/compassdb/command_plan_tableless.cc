@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a data set would cost in the table-less store, from a description of it or a sample.
+// The cost of a data set in the table-less store, from a description of it or a sample.
 #include <compassdb/tableless_plan.h>
 #include <fmt/core.h>
 
@@ -160,7 +160,7 @@ int Plan(const PlanFlags& flags) {
   compassdb::TablelessPlan plan;
   const rocksdb::Status s = compassdb::PlanTableless(workload, &plan);
   if (!s.ok()) return Fail(kUsage, "plan-tableless", s.ToString());
-  // Below that the tail of a normal distribution says nothing.
+  // Below that the tail of a normal distribution is not precise.
   if (const double share = ShareThatNoPageHolds(workload); share > 1e-6) {
     PrintError("plan-tableless: warning: {} of the pairs are larger than a page of {} B and go to the overflow "
                        "store with any number of pages\n", Percent(share), plan.page_size);

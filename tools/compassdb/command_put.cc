@@ -21,7 +21,7 @@ struct PutFlags {
   bool create_cf = false;
 };
 
-// Of the engine: a key and a value together.
+// The engine's limit: a key and a value together.
 constexpr uint64_t kMostBytes = UINT32_MAX - (1 << 20);
 
 int Put(const Globals& globals, PutFlags* flags, Database* database) {
@@ -78,7 +78,7 @@ int ReadValueFile(const std::string& path, std::string* value) {
   return in.bad() ? Fail(kFailed, "put: cannot read", path) : too_large();
 }
 
-// Everything that can be wrong with the arguments, before a database is made.
+// Checks the arguments, before a database is made.
 int Prepare(const Globals& globals, bool has_value, PutFlags* flags) {
   if (has_value == !flags->value_file.empty())
     return Fail(kUsage, "put", "give either VALUE or --value-file");

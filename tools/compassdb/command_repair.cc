@@ -23,7 +23,7 @@ std::string Lost(const compassdb::RepairReport& report) {
   return text.empty() ? "nothing" : text;
 }
 
-// Does not open the database first, and does without its OPTIONS file.
+// Does not open the database first, and does not need its OPTIONS file.
 int Repair(const Globals& globals) {
   if (!globals.cf.empty() && globals.preset.empty()) {
     return Fail(kUsage, "repair", "--cf says whose options --preset gives; all column families are repaired");

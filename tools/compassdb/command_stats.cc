@@ -25,7 +25,7 @@ int Stats(const Globals& globals, bool json, const std::string& property, Databa
                                              : "compassdb.stats";
   for (rocksdb::ColumnFamilyHandle* family : families) {
     std::string text;
-    // The figures are of what is in memory: without this of nothing.
+    // The figures are of loaded indexes, so load them first.
     const rocksdb::Status s = compassdb::LoadIndex(database->db(), family);
     if (!s.ok()) return Fail("stats", s);
     if (!database->db()->GetProperty(family, name, &text)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the value size from which it pays to keep values apart on this machine, as HashKV 3.5 does: for
+// Finds the value size from which separation pays on this machine, as HashKV 3.5 does: for
 // pairs of several sizes, loads a database with and without separation, updates it by zipf 0.99 in three
 // phases of the same volume, and compares the throughput of the last. Tables are measured twice: as they are by
 // default, and with no more garbage than separated values may have.
@@ -26,7 +26,7 @@ using rocksdb::Status;
 
 constexpr size_t kKeySize = 24;
 constexpr int kPhases = 3;
-// With less, memtables are so small that every collection is for a few values.
+// With less data, memtables are so small that every collection has only a few values.
 constexpr uint64_t kTellingDataMb = 64;
 
 struct TuneFlags {

@@ -28,13 +28,13 @@ class FamilyCheck {
     rocksdb::ReadOptions options;
     options.total_order_seek = true;
     options.fill_cache = false;
-    // With timestamps, what is newest.
+    // With timestamps, the newest version.
     const std::string newest(family_->GetComparator()->timestamp_size(), '\xff');
     const rocksdb::Slice timestamp = newest;
     if (!newest.empty()) options.timestamp = &timestamp;
     const std::unique_ptr<rocksdb::Iterator> it(database_->db()->NewIterator(options, family_));
     if (it->status().IsNotSupported()) {
-      // Of pages without a key store checksums are all that there is to check.
+      // For pages without a key store only checksums can be verified.
       if (!progress_->quiet()) {
         PrintError("column family {}: records are not looked up: {}\n", family_->GetName(), it->status().ToString());
       }

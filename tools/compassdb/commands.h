@@ -50,7 +50,7 @@ inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& 
   return command;
 }
 
-// Adds a command that works on an open database, which is closed after it. `prepare` looks at the arguments before
+// Adds a command that works on an open database, which is closed after it. `prepare` checks the arguments before
 // it is opened.
 template <typename Prepare, typename Run>
 CLI::App* AddDatabaseCommand(CLI::App* app, Globals* globals, const std::string& name, const std::string& text,

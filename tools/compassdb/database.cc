@@ -57,9 +57,9 @@ Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* fa
 
 namespace {
 
-// The column families that the database has, with options as the OPTIONS file has them. That is written behind the
-// manifest: a crash leaves it without the newest family, or with one that was dropped, and a family without options
-// there, or a database without an OPTIONS file, opens with default ones.
+// The column families that the database has, with the options of the OPTIONS file. That is written after the
+// manifest: a crash may leave it without the newest family, or with a dropped one. A family without options there, or
+// a database without an OPTIONS file, opens with default ones.
 Status StoredOptions(const Globals& globals, rocksdb::DBOptions* db_options,
                      std::vector<ColumnFamilyDescriptor>* families) {
   std::vector<std::string> names;
@@ -100,7 +100,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
     }
     descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   } else {
-    // The engine knows a database that has lost its CURRENT from none.
+    // The engine can distinguish a database that has lost its CURRENT from an empty directory.
     std::vector<std::string> names;
     const Status s = rocksdb::DB::ListColumnFamilies(options, globals.db, &names);
     if (s.IsNotFound() || s.IsPathNotFound()) return Fail(kFailed, command, "no database in " + globals.db);

@@ -24,7 +24,7 @@ struct Globals {
   bool quiet = false;
   int exit_code = 0;
 
-  // The defaults, and the Env that the keys ask for.
+  // The defaults, and the Env for the keys.
   rocksdb::DBOptions DbOptions() const {
     rocksdb::DBOptions options;
     if (encrypted != nullptr) options.env = encrypted.get();
@@ -56,13 +56,13 @@ class Database {
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
   // Adds the family that --cf names if there is none, with the options of --preset.
   rocksdb::Status CreateFamily(const Globals& globals);
-  // For commands that make what is missing. No database is made for a family that will not be there in it.
+  // For commands that create missing databases. None is made for a family that it would not have.
   static OpenMode ModeToMake(const Globals& globals, bool create_cf) {
     const bool will_be_there = create_cf || globals.cf.empty() || globals.cf == rocksdb::kDefaultColumnFamilyName;
     return will_be_there ? OpenMode::kCreate : OpenMode::kWrite;
   }
 
-  // A database that was made comes to its place by this; with `keep` also if closing it fails.
+  // Moves a new database to its place; with `keep` also if closing it fails.
   rocksdb::Status Close(bool keep = false);
   // Closes it, and removes a database that was made.
   void Abandon();

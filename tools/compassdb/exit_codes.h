@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exit code of `compassdb` says. Scripts rely on these numbers.
+// The exit codes of `compassdb`. Scripts rely on these numbers.
 #pragma once
 
 #include <rocksdb/status.h>

@@ -29,7 +29,7 @@ class ExportSink {
   const std::string& error() const { return error_; }
 
  private:
-  // What the helper says until it ends.
+  // The helper's output until it ends.
   std::string ReadReason();
 
   pid_t pid_ = -1;

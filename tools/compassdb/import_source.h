@@ -21,7 +21,7 @@ class ImportSource {
   // Starts `reader` with its arguments: the RocksDB directory, and flags. False with error() set.
   bool Start(const std::string& reader, const std::vector<std::string>& arguments);
 
-  // The next frame; notes are printed and passed over. False with error() set: the helper's own words, or that
+  // The next frame; notes are printed and skipped. False with error() set: the helper's own words, or that
   // it ended too early.
   bool Next(char* type, std::string* payload);
 

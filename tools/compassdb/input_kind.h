@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first bytes of an input say about it.
+// Recognises an input by its first bytes.
 #pragma once
 
 #include <string>

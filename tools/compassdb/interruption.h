@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// While one is alive, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process, so that what was begun can
-// be taken back; afterwards the process ends by the signal. What the caller ignores stays ignored. One at a time.
+// While one is alive, SIGINT, SIGTERM and SIGHUP are noted instead of ending the process, so that unfinished work
+// can be undone; afterwards the process ends by the signal. What the caller ignores stays ignored. One at a time.
 // A helper process is ended at once, so that a command that waits for it continues. A closed pipe ends nothing: writes
 // to it fail.
 #pragma once

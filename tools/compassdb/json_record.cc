@@ -9,7 +9,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// What the parser meets, in order. Builds no tree.
+// Receives the parser's events, in order. Builds no tree.
 class RecordHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit RecordHandler(JsonRecord* record) : record_(record) {}

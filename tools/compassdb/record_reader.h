@@ -38,7 +38,7 @@ class RecordReader {
   // not empty; it names file and line.
   bool Next(Record* record);
 
-  // Gives back the memory of a large record.
+  // Releases the memory of a large record.
   void Release();
 
   const std::string& error() const { return error_; }

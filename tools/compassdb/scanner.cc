@@ -31,7 +31,7 @@ int RefuseEntity(const std::string& command, const std::string& family, const ro
 namespace {
 
 // In byte order a prefix is a range, and the range of --from and --to can be
-// cut to it. Under another comparator all records are looked at.
+// cut to it. Under another comparator all records are read.
 class Range {
  public:
   Range(const ScanFlags& flags, const rocksdb::Comparator* comparator)

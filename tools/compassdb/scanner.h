@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scan and dump share: a range of records of one family, written out.
+// Common part of scan and dump: writes a range of records of one family.
 #pragma once
 
 #include <rocksdb/iterator.h>

@@ -14,7 +14,7 @@ namespace compassdb_cli {
 void OpenStandardStreams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // Those below are open, so that this becomes `fd`.
+    // Lower numbers are open, so this becomes `fd`.
     (void)open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
   }
 }

@@ -26,7 +26,7 @@ Status SystemError(const fs::path& path, int error) { return Status::IOError(pat
 Status SyncPath(const fs::path& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd == -1) return SystemError(path, errno);
-  // Some file systems know no sync of directories.
+  // Some file systems cannot sync directories.
   const bool synced = fsync(fd) == 0 || errno == EINVAL;
   const int error = errno;
   close(fd);
@@ -122,7 +122,7 @@ Status Unfinished::Begin(const std::string& command, const std::string& place) {
     s = Clear();
     if (s.ok()) return Begin(command, place);
   }
-  // Before there is anything that it marks.
+  // Before the files that it marks.
   if (s.ok()) s = SyncPath(staging_);
   if (s.ok()) s = SyncPath(staging_.parent_path());
   if (s.ok() && inside_) s = MarkPlace(command);
@@ -140,7 +140,7 @@ Status Unfinished::MarkPlace(const std::string& command) {
   return s.ok() ? SyncPath(place_) : s;
 }
 
-// Only what has the mark of this command, or nothing in it at all, is ours to remove.
+// Only an empty directory, or one with the mark of this command, may be removed.
 Status Unfinished::TakeMark(const std::string& command, bool leftover) {
   std::error_code ec;
   const std::vector<std::string> names = NamesIn(staging_, &ec);

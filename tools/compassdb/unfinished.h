@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database that a command makes. It is built aside and comes to its place when it is whole:
+// A database that a command makes. It is built elsewhere, and moved to its place when it is whole:
 //
 //   PLACE.unfinished/made-by-COMMAND   shows whose it is; locked while the command works
 //   PLACE.unfinished/db                the database
-//   PLACE.unfinished/moving            names that are moved to PLACE, if PLACE is a directory that was there before
+//   PLACE.unfinished/moving            names that are moved to PLACE, if PLACE is an existing directory
 //
-// Where PLACE is such a directory (which may be a mount point), all this is in PLACE/compassdb.unfinished, and
-// PLACE/UNFINISHED makes CompassDB refuse the place. The files are moved up at the end, CURRENT last. What a killed command
-// left is removed by the next run of the same command.
+// If PLACE is such a directory (which may be a mount point), all this is in PLACE/compassdb.unfinished, and
+// PLACE/UNFINISHED makes CompassDB refuse the place. The files are moved up at the end, CURRENT last. The next run of
+// the same command removes the rest of a killed one.
 //
-// Knows nothing of databases but CURRENT and MANIFEST: serves RocksDB's files, too.
+// Knows only CURRENT and MANIFEST of a database, so it works for RocksDB's files, too.
 // Thread safety: none.
 #pragma once
 
@@ -44,7 +44,7 @@ class Unfinished {
   rocksdb::Status TakeMark(const std::string& command, bool leftover);
   rocksdb::Status MarkPlace(const std::string& command);
   rocksdb::Status MoveUp();
-  // What is in the staging directory, with what was moved out of it; the mark last.
+  // The contents of the staging directory, and what was moved out of it; the mark last.
   rocksdb::Status Clear();
   void Unlock();
 

@@ -60,7 +60,7 @@ uint64_t RunAndKill(const std::string& path, const std::string& file, uint64_t w
   uint64_t last = 0;
   bool killed = failed != 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  // What was acknowledged before the kill stays in the pipe and counts.
+  // Acknowledgements from before the kill stay in the pipe and count.
   for (uint64_t number; !failed;) {
     pollfd ready = {fds[0], POLLIN, 0};
     const int events = poll(&ready, 1, 10);

@@ -30,7 +30,7 @@ int RunCrashWriter(const std::string& db, const std::vector<std::string>& names)
 uint64_t RunAndKill(const std::string& db, const std::string& file, uint64_t wanted,
                     double seconds);
 
-// Checks the reopened database. Empty if all is well, else what is wrong.
+// Checks the reopened database. Returns the error; empty: none.
 // *found is the number of the last write that exists.
 std::string CheckAfterCrash(rocksdb::DB* db, const std::vector<std::string>& names,
                             uint64_t acknowledged, uint64_t* found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// package-demo DB FILE: what `make demo` does with the package index of this
+// package-demo DB FILE: the part of `make demo` with the package index of this
 // machine. FILE has a JSON object {"key": name, "value": stanza} per line. All
 // is written against the public API; every phase checks what it reads.
 #include <fmt/core.h>

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A log of no bytes holds nothing.
+// An empty log has no records.
 struct Logs {
   int all = 0, full = 0;
   uint64_t newest = 0;  // its number
@@ -61,8 +61,8 @@ std::vector<fs::path> LogPlaces::FoldersInside() const {
   return folders;
 }
 
-// A relative path is of the directory in which the program ran, which is not known here: this one, or the one that has
-// the source, say.
+// A relative path is of the directory in which the program ran, which is not known here. It may be this one, or the
+// parent of the source.
 std::vector<fs::path> LogPlaces::FoldersOutside() const {
   const fs::path source = Canonical(source_);
   std::vector<fs::path> folders;
@@ -115,7 +115,7 @@ bool LogPlaces::Choose(const std::string& asked_for, std::string* refusal, std::
   bool empty_outside = false;
   for (const fs::path& place : FoldersOutside()) {
     const Logs logs = LogsIn(place);
-    // With a CURRENT it is the directory of a database, and the logs there are that one's.
+    // A directory with CURRENT is another database, and has that one's logs.
     const bool of_other = fs::exists(place / "CURRENT", ec);
     if (logs.full > 0 && with_logs.empty() && (here.all == 0 || !of_other)) {
       *refusal = named + ", and " + place.string() + " is outside of it and has " + std::to_string(logs.full) +
@@ -136,7 +136,7 @@ bool LogPlaces::Choose(const std::string& asked_for, std::string* refusal, std::
     if (here.all == 0) *note = "there are no logs in " + source_ + ": records that were in them alone are not imported";
     return true;
   }
-  // RocksDB leaves one behind always, even if it is empty.
+  // RocksDB always leaves a log, even if it is empty.
   if (here.all == 0 && !empty_outside) {
     *refusal = named + ", but no logs are found there or in " + source_ + ": " + Flags();
     return false;

@@ -36,7 +36,7 @@ using rocksdb::Slice;
 using rocksdb::Status;
 
 constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
-// RocksDB's own, written by persist_stats_to_disk. Its Open does not want it to be there already.
+// RocksDB's own family, written by persist_stats_to_disk. Its Open fails if it exists already.
 constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
 
 // "1234567890#rocksdb.bytes.written", or the format's version.
@@ -78,7 +78,7 @@ class RefusingMergeOperator : public rocksdb::MergeOperator {
 };
 
 // RocksDB's StringAppendOperator, without its parser of options: that one loses delimiters of white space or brackets.
-// Where the delimiter is not known, values of one part alone are folded.
+// If the delimiter is not known, only values of one part are merged.
 class StringAppend : public RefusingMergeOperator {
  public:
   explicit StringAppend(std::optional<std::string> delimiter) : delimiter_(std::move(delimiter)) {}
@@ -101,8 +101,8 @@ class StringAppend : public RefusingMergeOperator {
   const std::optional<std::string> delimiter_;
 };
 
-// Looks at the logs that are replayed: which transactions were prepared there, and neither committed nor rolled back.
-// A reader does not see them.
+// Reads the logs that are replayed, to find transactions that were prepared, and neither committed nor rolled back. A
+// reader does not see them.
 class PreparedWatch : public rocksdb::WalFilter, public rocksdb::WriteBatch::Handler {
  public:
   WalProcessingOption LogRecordFound(unsigned long long, const std::string&, const rocksdb::WriteBatch& batch,
@@ -162,7 +162,7 @@ class Reader {
   }
 
  private:
-  // Of the stored options only what reading depends on is used. Those of the database name places of the machine on
+  // Only the stored options that reads depend on are used. The database's options name directories of the machine on
   // which it was written.
   int LoadOptions() {
     std::string file;
@@ -179,8 +179,8 @@ class Reader {
     db_options_.wal_filter = &prepared_;
     db_options_.max_open_files = 1000;
     db_options_.max_file_opening_threads = 1;  // without threads to be had, more of them end the process
-    // The file is written behind the manifest, and an older one stays where that fails: which families there are the
-    // manifest says. Of one that is not in the file, or without a file, options are the default ones.
+    // The file is written after the manifest, and an older one stays if that fails. So the manifest decides which
+    // families exist. A family that is not in the file, or without a file, has default options.
     std::vector<std::string> names;
     const Status s = rocksdb::DB::ListColumnFamilies(db_options_, directory_, &names);
     if (!s.ok()) return Refuse("cannot read the manifest of " + directory_ + ": " + s.ToString());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an OPTIONS file of RocksDB, of any version, says of that which decides how a database is read. RocksDB's own
-// loader replaces in silence what it cannot build, and refuses files of some versions altogether.
+// The options that decide how a database is read, from an OPTIONS file of any version of RocksDB. RocksDB's own loader
+// silently replaces what it cannot build, and refuses files of some versions altogether.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ struct WrittenOptions {
   std::string pebble_version;  // empty: it is not Pebble's
 };
 
-// What cannot be read is empty.
+// Unreadable values are empty.
 WrittenOptions ReadOptionsFile(const std::string& path);
 
 }  // namespace compassdb_import
