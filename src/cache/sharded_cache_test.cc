@@ -66,7 +66,7 @@ class ShardedCacheTest : public ::testing::Test {
     cache_->Release(handle);
     return true;
   }
-  // As Touch, but leaves no trace in the policy.
+  // Like Touch, but does not change the policy's state.
   bool Has(uint64_t n) {
     bool found = false;
     cache_->ApplyToAllEntries(

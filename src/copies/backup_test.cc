@@ -55,7 +55,7 @@ class BackupTest : public DbTest {
     EXPECT_TRUE(s.ok()) << s.ToString();
     return id;
   }
-  // What backup `id` holds, through restored files.
+  // The contents of backup `id`, through restored files.
   std::string Restored(BackupID id) {
     IOStatus s = engine_->RestoreDBFromBackup(id, "/restored", "/restored");
     return s.ok() ? ScanAt("/restored") : s.ToString();
@@ -356,7 +356,7 @@ TEST_F(BackupTest, ADamagedDescriptionKeepsWhatItMayName) {
     OpenEngine();
     ASSERT_TRUE(engine_->PurgeOldBackups(10).ok());
     if (at % 5 == 0) {
-      // Nor is it written over.
+      // It is not overwritten either.
       Compact(true);
       newest = Backup(true);
     }
@@ -368,7 +368,7 @@ TEST_F(BackupTest, ADamagedDescriptionKeepsWhatItMayName) {
   EXPECT_SAME(Restored(newest), Scan());
 }
 
-// What an unreadable description may name is not written over by a file of the same name.
+// A file that an unreadable description may name is not overwritten by a file of the same name.
 TEST_F(BackupTest, SharedFilesOfAnUnreadableBackupStay) {
   Fill(0, 500, std::string(100, 'a'));
   ASSERT_EQ(Backup(true), 1u);

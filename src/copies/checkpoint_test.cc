@@ -261,7 +261,7 @@ TEST_F(CheckpointTest, FailureLeavesNothing) {
     EXPECT_TRUE(fs_->FileExists("/cp.tmp").IsNotFound());
     EXPECT_TRUE(fs_->FileExists("/cp").IsNotFound());
   }
-  // What a crash left is swept away, and deletions are enabled again.
+  // The files of a crash are removed, and deletions are enabled again.
   ASSERT_TRUE(fs_->CreateDir("/cp.tmp").ok());
   ASSERT_TRUE(Take("/cp").ok());
   Fill(0, 100, "b");

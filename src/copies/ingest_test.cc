@@ -169,7 +169,7 @@ TEST_F(IngestTest, ChecksumsOfWholeFiles) {
   EXPECT_TRUE(ingest(info.file_checksum, info.file_checksum_func_name).ok());
   EXPECT_TRUE(ingest("nonsense", info.file_checksum_func_name, /*verify=*/false).ok());
   EXPECT_EQ(Get("k"), "v");
-  // What they became is the database's own.
+  // The new tables belong to the database.
   EXPECT_TRUE(db_->VerifyFileChecksums(rocksdb::ReadOptions()).ok());
   const auto metadata = ExportDefaultFamily(db_.get(), "/ex");
   ASSERT_NE(metadata, nullptr);
@@ -188,7 +188,7 @@ TEST_F(IngestTest, SnapshotsDoNotSeeIt) {
   db_->ReleaseSnapshot(snapshot);
 }
 
-// Nor one that is taken while the records are copied, or their commit is written.
+// The same for a snapshot that is taken while the records are copied, or their commit is written.
 TEST_F(IngestTest, SnapshotsTakenDuringItDoNotChange) {
   const auto is_copied = [](FaultOp op, const std::string& path) {
     FileType type;
@@ -220,7 +220,7 @@ TEST_F(IngestTest, SnapshotsTakenDuringItDoNotChange) {
   db_->ReleaseSnapshot(snapshot);
   snapshot = nullptr;
 
-  // Where it is not asked for, nothing is written twice.
+  // Without the option nothing is written twice.
   WriteFile("/g.sst", 20, 10, "new");
   options = {};
   options.snapshot_consistency = false;
@@ -416,7 +416,7 @@ TEST_F(IngestTest, CrashAnywhereLeavesAllOrNothing) {
   }
 }
 
-// Neither the record of the ingestion nor a new manifest is known to be on disk: it may be.
+// It is not known whether the record of the ingestion, or a new manifest, is on disk.
 TEST_F(IngestTest, ACommitInDoubtRefusesWritesAndKeepsItsSequence) {
   class LetWritesGoOn : public rocksdb::EventListener {
    public:
@@ -523,7 +523,7 @@ TEST_F(IngestTest, ExportAndImport) {
   delete handle;
 }
 
-// What is in no table yet belongs to the family as well.
+// Data that is in no table yet belongs to the family, too.
 TEST_F(IngestTest, ExportOfAReaderHasWhatIsLogged) {
   CloseDb();
   options_.avoid_flush_during_shutdown = true;

@@ -158,7 +158,7 @@ TEST_P(TablelessPathsCopiesTest, RestoredPagesCountBeforeThoseThatWereThere) {
   }
 }
 
-// As applications of RocksDB copy: what has a fixed content is written, what is not to be cut is linked, and the
+// Copies like applications of RocksDB: files with given contents are written, uncut ones are linked, and the
 // rest is copied.
 TEST_F(TablelessCopiesTest, FilesThatMayBeLinkedDoNotChange) {
   Fill();
@@ -193,7 +193,7 @@ TEST_F(TablelessCopiesTest, FilesThatMayBeLinkedDoNotChange) {
   CheckModelAt("/copy");
 }
 
-// Where blocks can be shared, and where not.
+// With and without file systems that share blocks.
 TEST_F(TablelessCopiesTest, BackupsCloneWhatIsWrittenInPlace) {
   Fill();
   rocksdb::BackupEngine* made = nullptr;
@@ -319,7 +319,7 @@ class TablelessCopiesMeanwhileTest : public TablelessCopiesTest, public ::testin
       done_.store(true);
     });
   }
-  // That a copy in `dir` is a state of the database.
+  // Checks that a copy in `dir` is a state of the database.
   void CheckCopy(const std::string& dir) {
     rocksdb::DB* copy = nullptr;
     Status s = rocksdb::DB::Open(options_, dir, &copy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What errors say about a directory or file is true of it, and what they advise can be done.
+// Errors say the truth about a directory or file, and their advice works.
 #include "compassdb/encryption.h"
 #include "compassdb/repair.h"
 #include "db/testing/db_test_util.h"
@@ -34,7 +34,7 @@ class TruthfulMessagesTest : public DbTest {
       for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile("/db/" + name).ok());
     }
   }
-  // What every entry answers, by its name.
+  // The result of every entry, by its name.
   std::map<std::string, Status> Entries(rocksdb::Env* env) {
     std::map<std::string, Status> all;
     rocksdb::Options options = options_;

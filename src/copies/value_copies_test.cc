@@ -31,7 +31,7 @@ class ValueCopiesTest : public DbTest {
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
     ASSERT_GT(IntProperty("rocksdb.total-blob-file-size"), 100000u);
   }
-  // What a database there has, and that all of it verifies.
+  // The contents of a database there. All of it must verify.
   std::string Contents(rocksdb::DB* db) {
     const Status verified = db->VerifyChecksum();
     EXPECT_TRUE(verified.ok()) << verified.ToString();

@@ -447,7 +447,7 @@ TEST_F(EncryptionTest, KeysByCallback) {
   EXPECT_TRUE(NewSealingProvider(KeyCallback(), &provider_).IsInvalidArgument());
 }
 
-// What a callback answers is of keys, not of files: RepairDB must not take it for a lost or a damaged one.
+// An error of a key callback is not an error of a file: RepairDB must not take it for a lost or damaged file.
 TEST_F(EncryptionTest, AMissingKeyIsNoMissingFile) {
   Write({"text"});
   for (const Status& answer : {Status::NotFound("here"), Status::PathNotFound("here"), Status::Corruption("here"), Status::IOError("here"),
@@ -560,7 +560,7 @@ TEST_F(EncryptionTest, StreamsOfAUsersCipher) {
   ASSERT_TRUE(file->Close().ok());
   ASSERT_TRUE(Sequential(&read).ok());
   EXPECT_EQ(read, a + b + "tail");
-  // Who opened a file before its first bytes takes none of them for plain.
+  // A reader that opened a file before its first bytes takes none of them for plain bytes.
   Write({});
   EXPECT_EQ(Stored(), "");
   std::unique_ptr<rocksdb::SequentialFile> early;

@@ -13,11 +13,11 @@
 
 namespace compassdb {
 
-// Where a sealed file's segments lie: found by walking from header to header, one read for each
-// large segment, one for many small ones. Where a header is not one, the next segment is searched for
-// whose seal holds at a place that fits: the bytes between are lost. (In a hostile file, full of headers that are
-// none, it is given up at some point.) What remains at the end is what a
-// crash leaves, if it is zeros or part of a segment, else damage.
+// The segments of a sealed file. A walk from header to header finds them, with one read for each
+// large segment, and one for many small ones. At a damaged header it searches the next segment whose
+// seal holds at a possible place: the bytes between are lost. (The search has a limit, for hostile files full of
+// false headers.) The rest at the end comes from a crash if it is zeros or a part of a
+// segment. Otherwise it is damage.
 //
 // Thread safety: none.
 class SegmentList {
@@ -52,7 +52,7 @@ class SegmentList {
   // Whether the tail is as it was.
   rocksdb::IOStatus HasTail(const rocksdb::FSRandomAccessFile& file, bool* same) const;
 
-  uint64_t known_bytes_ = 0;  // of the file, up to which it was looked at
+  uint64_t known_bytes_ = 0;  // of the file, up to which it was read
   uint64_t tail_ = 0;
   std::string tail_header_;  // the first of those bytes
   bool damaged_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a power cut, or an injected fault, leaves of files that are written in place.
+// The state of files that are written in place after a power cut or an injected fault.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -57,7 +57,7 @@ TEST_F(PageFileCutTest, UnsyncedWritesAreDroppedOrKept) {
   ASSERT_TRUE(file->Write(0, kNew).ok());
   ASSERT_TRUE(file->Write(4 * kPage, kNew).ok());
   EXPECT_EQ(AfterCut(1, CutMode::kKeepUnsynced), kNew + kNew + kOld + kZero + kNew);
-  // What a cut has left is durable.
+  // The state after a cut is durable.
   EXPECT_EQ(AfterCut(1, CutMode::kDropUnsynced), kNew + kNew + kOld + kZero + kNew);
 }
 

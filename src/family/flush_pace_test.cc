@@ -45,7 +45,7 @@ TEST(FlushPace, SpendsOnlyWhatItHas) {
   EXPECT_TRUE(pace.CutShort(12000 * kMs, 0.5, 0.0, 2000));
 }
 
-// Where writers are stopped all the time, they are not saved from it.
+// If writers are stopped all the time, this does not change that.
 TEST(FlushPace, EarnsNothingWhileWritersAreStopped) {
   FlushPace pace = Steady();
   pace.MergeBegun(1000 * kMs);

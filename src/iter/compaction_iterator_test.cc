@@ -164,7 +164,7 @@ TEST(CompactionIterator, CountsWhyRecordsWereLeftOut) {
   EXPECT_EQ(stats.dropped_early, 3u);  // the job is not at the bottom
   EXPECT_EQ(stats.single_deletes_alone, 1u);
   EXPECT_EQ(stats.single_delete_pairs, 1u);
-  // What the filter takes away is a deletion, too, until that is dropped.
+  // A record that the filter removes becomes a deletion, until that is dropped.
   EXPECT_EQ(Compact("filter\noutside a\na 9 P drop\nb 8 P drop\n", &stats), "\na 9 D\n");
   EXPECT_EQ(stats.dropped_by_filter, 2u);
   EXPECT_EQ(stats.dropped_obsolete, 4u);

@@ -234,7 +234,7 @@ TEST_F(LogTest, RandomDamageNeverInventsRecords) {
     }
     SetFile(bad);
     const Outcome out = ReadAll();
-    // What is read is a subsequence of what was written.
+    // The read records are a subsequence of the written ones.
     size_t next = 0;
     for (const std::string& r : out.records) {
       while (next < records.size() && records[next] != r) ++next;
@@ -390,7 +390,7 @@ TEST_F(LogTest, AFileThatRefusesDamagedBytesIsReadAroundThem) {
   EXPECT_TRUE(reader.SkipTo(2 * kLogBlockSize).IsIOError());
 }
 
-// As a file that cannot be decrypted may: reads do not find an end.
+// Like a file that cannot be decrypted: reads do not find an end.
 TEST_F(LogTest, AFileThatRefusesAllReadsEnds) {
   class Refusing final : public SequentialFile {
    public:
@@ -407,7 +407,7 @@ TEST_F(LogTest, AFileThatRefusesAllReadsEnds) {
   EXPECT_NE(reader.status().ToString().find("/log: refuses to be read"), std::string::npos) << reader.status().ToString();
 }
 
-// As a power cut may leave an encrypted one: its length without its pages.
+// A power cut may leave an encrypted file with its length and without its pages.
 TEST_F(LogTest, ManyBytesThatAreRefusedAreNoError) {
   class Hole final : public SequentialFile {
    public:

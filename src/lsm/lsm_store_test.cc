@@ -239,7 +239,7 @@ TEST(LsmStoreTest, LeveledTablesMayHaveDirectories) {
   EXPECT_LT(written[0], written[1] * 3 / 2);  // directories and hash lists come on top
 }
 
-// What either kind of compaction left is read, and taken in, by the other.
+// Each kind of compaction reads and compacts the other's tables.
 TEST(LsmStoreTest, LeveledAndBack) {
   StoreOptions o = StoreHarness::SmallOptions();
   o.max_pieces = 8;
@@ -377,7 +377,7 @@ TEST(LsmStoreTest, DeadSpaceThatCannotBePunchedIsBounded) {
         }
         const uint64_t live = h.ledger()->LiveBytes(), total = h.ledger()->TotalBytes();
         EXPECT_GT(live, uint64_t{4} << 20);
-        // Of several pieces in a file some live on.
+        // Some of several pieces in a file stay live.
         if (percent > 0) {
           EXPECT_LT(total, live + live / 10 + (2 << 20)) << filter_index << linked;
         } else {
@@ -494,7 +494,7 @@ TEST(LsmStoreTest, FullMemTablesMergeIntoLevelOneWhileItIsSmallAgainstThem) {
   h.Verify();
 }
 
-// What a merge in a hurry has not dealt with is a run on level 0, with its part of the range
+// The rest of a merge in a hurry is a run on level 0, with its part of the range
 // tombstones; the tables behind it are untouched.
 TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
   const StoreOptions o = SmallTablesOnLevelOne();
@@ -741,7 +741,7 @@ TEST(LsmStoreTest, SubcompactionsShareOutOneJob) {
         EXPECT_EQ(count.files, report.output_files.size() + report.value_files.size()) << what;
         EXPECT_EQ(count.ended, count.files) << what;
         EXPECT_EQ(h.fs()->Count(FaultOp::kSync) - syncs, count.files) << what;
-        // But for the files' headers.
+        // Except the files' headers.
         EXPECT_EQ(report.bytes_written, count.bytes + 36 * count.files) << what;
         h.CheckAll(what);
         h.Verify();
@@ -829,7 +829,7 @@ TEST(LsmStoreTest, DroppedFamilyLeavesNothingOfAJobThatRan) {
   EXPECT_TRUE(names.empty()) << names.size() << " files";
 }
 
-// What a manifest says is validated, not asserted.
+// The contents of a manifest are validated, not asserted.
 TEST(LsmStoreTest, AManifestThatContradictsItselfIsCorruption) {
   StoreHarness h;
   for (int i = 0; i < 300; ++i) h.Put(StoredKey(i), std::string(50, 'a'));

@@ -227,7 +227,7 @@ TEST_F(RulesTest, Rule4RangeTombstoneStaysWhileItCoversPiecesThatStay) {
 }
 
 // A piece whose keys are all overwritten is dropped; one with range tombstones is not empty.
-// Where a log is cut off again and again, each range deletion covers all before it.
+// If a log is cut off again and again, each range deletion covers all before it.
 TEST_F(RulesTest, Rule4RangeTombstonesThatNewerOnesHideGo) {
   StoreHarness h;
   for (int i = 0; i < 300; ++i) h.Put(Key(i), "deep");
@@ -280,7 +280,7 @@ TEST_F(RulesTest, Rule4PieceWithRangeTombstonesIsNotEmpty) {
   h.CheckAll("rule 4");
 }
 
-// What a range deletion covers counts as dead: where that is more than may be, it is rewritten.
+// Records under a range deletion count as dead: if there are too many, they are rewritten.
 TEST_F(RulesTest, Rule4PiecesThatARangeTombstoneCoversAreCollected) {
   StoreHarness h(OneTable());
   Base(&h, 300);

@@ -143,7 +143,7 @@ TEST(OptionStrings, NumbersTakeSuffixes) {
   EXPECT_EQ(o.max_bytes_for_level_multiplier, 7);
   EXPECT_EQ(o.num_levels, 4);
   EXPECT_EQ(o.ttl, UINT64_MAX);
-  // As RocksDB reads them: what stands behind the number and its suffix does not count.
+  // As in RocksDB, text behind the number and its suffix does not count.
   ASSERT_TRUE(Family("write_buffer_size=64MB;target_file_size_base=1.5g;arena_block_size=0x100;max_bytes_for_level_multiplier=2.5x;"
                      "num_levels=+3;max_compaction_bytes=3 K;hard_pending_compaction_bytes_limit=1kk", &o).ok());
   EXPECT_EQ(o.write_buffer_size, 64u << 20);
@@ -257,7 +257,7 @@ TEST(OptionStrings, Objects) {
   EXPECT_TRUE(o.memtable_factory->IsInstanceOf("HashSkipListRepFactory"));
   ASSERT_TRUE(Family("memtable_factory=skip_list:16", &o).ok());
   EXPECT_EQ(o.memtable_factory->GetId(), "SkipListFactory:16");
-  // What cannot be made stays as it was, or is an error.
+  // An object that cannot be made does not change, or is an error.
   ASSERT_TRUE(Family("memtable_factory=foo", &o).ok());
   EXPECT_EQ(o.memtable_factory->GetId(), "SkipListFactory");
   ConfigOptions strict;
@@ -289,7 +289,7 @@ TEST(OptionStrings, ObjectsWithoutOptionsByTheirId) {
   EXPECT_EQ(o.comparator, rocksdb::BytewiseComparator());
 }
 
-// As in RocksDB: what is no name of a comparator is no way to be without one.
+// As in RocksDB, an unknown name of a comparator does not mean no comparator.
 TEST(OptionStrings, AFamilyKeepsAComparator) {
   ColumnFamilyOptions o;
   for (const char* text : {"comparator=", "comparator={}"}) {
@@ -379,7 +379,7 @@ TEST(OptionStrings, TableFactories) {
   ASSERT_TRUE(Family("table_factory=PlainTable", &o).ok());
   EXPECT_STREQ(o.table_factory->Name(), "PlainTable");
   EXPECT_TRUE(Family("block_based_table_factory={foo=1}", &o).IsInvalidArgument());
-  // Where the class is in the name of the option, "id" is no option.
+  // If the class is in the name of the option, "id" is no option.
   for (const char* other : {"block_based_table_factory={id=BlockBasedTable}",
                             "plain_table_factory={id=BlockBasedTable}"}) {
     EXPECT_TRUE(Family(other, &o).IsInvalidArgument()) << other;

@@ -106,7 +106,7 @@ TEST(OptionsFile, ErrorsNameTheLine) {
   }
 }
 
-// What RocksDB 5.13 to 6.14 write, and files that are put together by hand.
+// Files of RocksDB 5.13 to 6.14, and files that are written by hand.
 TEST(OptionsFile, OfOtherVersions) {
   const auto parse = [](const std::string& text, bool ignore_unknown, DBOptions* db, std::vector<NamedFamilyOptions>* families) {
     ConfigOptions config;
@@ -133,7 +133,7 @@ TEST(OptionsFile, OfOtherVersions) {
   EXPECT_FALSE(db.create_if_missing);
   EXPECT_TRUE(parse("[Version]\nrocksdb_version=9.1.0" + unknown, false, &db, &families).IsInvalidArgument());
   EXPECT_TRUE(parse("[Version]\nrocksdb_version=7.8.9" + unknown, true, &db, &families).IsInvalidArgument());
-  // What stands before [Version], or in a file without it, is of any version.
+  // Sections before [Version], or in a file without it, may be of any version.
   EXPECT_TRUE(parse(unknown, true, &db, &families).ok());
   EXPECT_TRUE(parse(unknown, false, &db, &families).IsInvalidArgument());
   EXPECT_TRUE(parse(unknown + "[Version]\nrocksdb_version=7.8.9\n", true, &db, &families).ok());

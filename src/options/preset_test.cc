@@ -50,7 +50,7 @@ TEST(PresetTest, OthersTakeBackWhatHashKvSet) {
     ASSERT_TRUE(ApplyPreset(preset, &options).ok());
     EXPECT_EQ(options.enable_blob_files, preset == Preset::kHashKv) << PresetName(preset);
     EXPECT_TRUE(options.enable_blob_garbage_collection);
-    // What the user has chosen stays.
+    // The user's choice stays.
     options = {};
     options.enable_blob_files = true;
     options.min_blob_size = 1000;

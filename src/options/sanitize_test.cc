@@ -193,7 +193,7 @@ TEST(Validate, PieceLimits) {
   }
 }
 
-// What is fixed when the family is made.
+// Options that are fixed when the family is created.
 TEST(Validate, PageGeometry) {
   const auto validate = [](uint32_t sections, uint32_t page_bytes) {
     PieceTableOptions piece;

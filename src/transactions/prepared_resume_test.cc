@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is prepared when a write-ahead log fails, and the database resumes with another one.
+// Prepared sections when a write-ahead log fails, and the database resumes with another one.
 #include <thread>
 
 #include "format/file_names.h"

@@ -99,7 +99,7 @@ class TwoPhaseTest : public DbTest {
   TransactionDB* transactions_ = nullptr;
 };
 
-// Of the log's last segment a page was never written: a torn end as any other. What is prepared needs the log to be
+// A page of the log's last segment was never written: a torn end like any other. Prepared sections need the log to be
 // synced as it is.
 TEST_F(TwoPhaseTest, AnEncryptedLogThatIsTornAtItsEnd) {
   CloseDb();

@@ -149,7 +149,7 @@ TEST_F(TtlTest, CompactionsDropWhatIsOlderThanTheTtl) {
   EXPECT_EQ(Scan(), "");
 }
 
-// What is dropped frees its place in the value store, for any separated values.
+// Dropped records free their space in the value store, for any separated values.
 TEST_F(TtlTest, SeparatedValuesGoWithTheirTime) {
   PieceTableOptions piece;
   piece.value_group_bytes = 16 << 10;

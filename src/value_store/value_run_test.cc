@@ -373,7 +373,7 @@ TEST_F(ValueGcTest, CountsBeforeItMovesAnything) {
   EXPECT_EQ(report_.hints[0].dead, 0);
 }
 
-// What is too young stays with its garbage, which counts for nothing.
+// Runs that are too young stay with their garbage, which does not count.
 TEST_F(ValueGcTest, YoungRunsStayAsTheyAre) {
   std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}}), WriteRun({{1, 3}, {3, 4}}), WriteRun({{3, 5}, {4, 6}}),
                                     WriteRun({{4, 7}})};
@@ -540,7 +540,7 @@ TEST_F(ValueGcTest, NoticesGoWithTheColdValuesThatTheyEnded) {
   EXPECT_EQ(Notices(runs), 0u);
 }
 
-// What a run said of values that snapshots held is right again after the collection, also where other
+// A run's counts of values that snapshots held are right again after the collection, also if other
 // snapshots are held now: or the group would be collected without end.
 TEST_F(ValueGcTest, ValuesOfReleasedSnapshotsAreNotGarbageForEver) {
   UpdateCounts updates;

@@ -21,7 +21,7 @@ using Mode = WalRecoveryMode;
 constexpr Mode kAllModes[] = {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
                            Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords};
 
-// Of so many bytes in all, at least 12.
+// A record of this many bytes in all, at least 12.
 std::string Batch(uint64_t sequence, size_t size) {
   std::string b;
   PutFixed64(&b, sequence);
@@ -191,7 +191,7 @@ TEST_F(RecycledLogTest, CutShortAtEveryByte) {
     if (whole > 0) {
       EXPECT_TRUE(out.report.problems.empty()) << n << out.report.problems[0];
     }
-    // What was synced is missed.
+    // The loss of synced data is noticed.
     for (Mode mode : {Mode::kPointInTimeRecovery, Mode::kTolerateCorruptedTailRecords,
                       Mode::kAbsoluteConsistency}) {
       const Outcome known = Recover(mode, {9}, first, {9, ends[2]});

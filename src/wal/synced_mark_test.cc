@@ -64,7 +64,7 @@ TEST_F(SyncedMarkTest, NothingIsKnownOfWhatIsNotWhole) {
   }
 }
 
-// Who may not write may read it.
+// Reads work without permission to write.
 TEST_F(SyncedMarkTest, IsReadWithoutBeingOpenedForWriting) {
   class NoWriting final : public FaultInjectionFileSystem {
    public:
@@ -79,7 +79,7 @@ TEST_F(SyncedMarkTest, IsReadWithoutBeingOpenedForWriting) {
   EXPECT_TRUE(ReadSyncedMark(&reader, "/wal").IsOf("id"));
 }
 
-// As on a disk that fails, or where there are no such files.
+// As on a failed disk, or a file system without such files.
 TEST_F(SyncedMarkTest, AFailureIsTheLast) {
   for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite}) {
     SyncedMarkWriter writer(&fs_, "/wal");

@@ -206,7 +206,7 @@ TEST_F(WalTest, NewerVersionIsNotSupportedAndSaysSo) {
   EXPECT_NE(s.ToString().find("/wal/000003.log"), std::string::npos);
 }
 
-// What could not be compressed is stored as it is, so that a log may name a type without support.
+// Incompressible records are stored uncompressed, so that a log may name a type without support.
 TEST_F(WalTest, RecordsOfAnUnknownCompressionAreNotSupported) {
   for (const uint32_t compression : {0x3f, 0xff}) {
     WriteChain();
@@ -246,7 +246,7 @@ TEST_F(WalTest, AHeaderIsReadOnce) {
   ASSERT_TRUE(WalReader::Open(&fs_, "/wal", 3, &reader).ok());
   EXPECT_EQ(reader->ReadHeader(), LogRead::kEnd);
   EXPECT_EQ(reader->ReadHeader(), LogRead::kEnd);
-  // Who has read it and comes back finds that it is another one.
+  // A reader that returns to it finds that it is another log.
   Status s = WalReader::OpenAt(&fs_, "/wal", 3, 200, &reader);
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_NE(s.ToString().find("/wal/000003.log: has no header any more"), std::string::npos) << s.ToString();
@@ -288,7 +288,7 @@ TEST_F(WalTest, ReadErrorsWhileLookingForWhatWasSynced) {
   }
 }
 
-// What shows that an older log is whole: that the one behind it was synced when the next one began.
+// An older log is known to be whole if the one after it was synced when the next one began.
 TEST_F(WalTest, ALaterLogKnowsThatTheOneBeforeWasSynced) {
   for (const bool synced : {false, true}) {
     std::unique_ptr<WalWriter> writer;
@@ -368,7 +368,7 @@ TEST_F(WalTest, CompressedRecordsComeBackOrAreDamage) {
   EXPECT_EQ(reader->ReadBatch(&batch), LogRead::kEnd);
 }
 
-// Of the type with the greatest claims, in a log that has another one: it is not even looked at.
+// Of the type with the largest sizes, in a log with another type: it is not even decompressed.
 TEST_F(WalTest, RecordsOfAnotherCompressionThanTheLogsAreDamage) {
   WalHeader header;
   header.number = 3;
@@ -579,7 +579,7 @@ TEST_F(WalTest, DamageBelowWhatWasSyncedIsCorruption) {
   }
 }
 
-// What was not synced when the power went may be gone in any order: that is a normal end.
+// Data that was not synced at a power cut may be lost in any order: that is a normal end.
 TEST_F(WalTest, DamageAboveWhatWasSyncedIsATornTail) {
   WalHeader header;
   header.number = 3;
@@ -819,7 +819,7 @@ TEST_F(WalTest, ALogOfWhichNothingIsAskedMayBeEmpty) {
     EXPECT_EQ(out.sequences, Range(1, 3));
     EXPECT_TRUE(out.report.problems.empty());
   }
-  // But that the log before it is whole is not said by anybody.
+  // But nothing shows that the log before it is whole.
   const std::string whole = Read(3);
   Set(3, whole.substr(0, whole.size() - 1));
   const Outcome out = Recover(Mode::kPointInTimeRecovery, {3, 4, 5});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the picker does with stated tables. The cases are in testdata/: a command's input is the
+// The picker's results for given tables. The cases are in testdata/: a command's input is the
 // tables of each level that has any, and stays for the commands that follow:
 //
 //   L1: a-c d-f(200,busy)

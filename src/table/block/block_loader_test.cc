@@ -513,7 +513,7 @@ TEST_F(BlockLoaderTest, BlocksComeBackFromASecondaryCacheUnlessDamaged) {
   ASSERT_GT(secondary->map.size(), 5u);
   EXPECT_EQ(secondary->greed,
             std::set<std::string>{"Invalid argument: secondary cache asks for bytes behind a data block"});
-  // What is not peeked at may be there: reads of one record ask properly.
+  // A block that Peek does not find may be in the cache: reads of one record use a lookup.
   EXPECT_EQ(Peek(*piece, NumberedKey(0)), "(undecided)");
   ASSERT_OK(fs_.TruncateFile(PathOf(1), meta_.extent.offset));
   EXPECT_EQ(Find(*piece, NumberedKey(0)), value_);

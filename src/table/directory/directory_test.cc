@@ -179,7 +179,7 @@ TEST(DirectoryTest, DamagedBytesStayInBounds) {
 
 class DirectoryFileTest : public TableTest {
  protected:
-  // As all of file 9, whose id is 555.
+  // As the whole of file 9, with id 555.
   void WriteAsFile(const Model& m, Extent* extent) {
     std::string bytes;
     ASSERT_TRUE(BuildDirectory(m.entries, m.pieces, kBottomFingerprints, {.seed = 7}, &bytes));
@@ -259,7 +259,7 @@ TEST_F(DirectoryFileTest, PartsReadAlone) {
   EXPECT_TRUE(read(5000).IsCorruption());
 }
 
-// What the parts of a head may say of each other.
+// The parts of a head must agree with each other.
 TEST(DirectoryTest, HeadsMustAgreeWithThemselves) {
   Random rnd(8);
   const Model m = RandomModel(&rnd, 300, 3);

@@ -366,7 +366,7 @@ TEST_F(SeparatorTest, SectionsMustFitThePieceAndTheComparator) {
   EXPECT_EQ(parse(bad, 10, data_bytes_), "Corruption: test: separators: malformed numbering");
   bad[0] = static_cast<char>(SeparatorKind::kDescending);
   EXPECT_EQ(parse(bad, 10, data_bytes_), "Corruption: test: separators: not those of the comparator");
-  // Of other comparators each block has its string.
+  // With other comparators each block has its string.
   LengthFirstComparator length_first;
   order_ = KeyOrder(&length_first);
   MakeBlocks(keys, 10);

@@ -170,7 +170,7 @@ TEST_F(ExtentWriterTest, WhatIsDroppedLeavesNothingAndGivesItsRoomBack) {
   EXPECT_EQ(ReadFile(kFile).substr(kHeader), expected);
 }
 
-// Who has the turn and fails gives it up with the extent.
+// A writer that fails during its turn ends the turn with the extent.
 TEST_F(ExtentWriterTest, AFailedWriteKeepsNoThreadWaiting) {
   FaultInjectionFileSystem fs;
   ASSERT_OK(fs.CreateDir("/db"));

@@ -68,7 +68,7 @@ class WalkTest : public ForgeTest {
     for (uint32_t i = 0; i < b; ++i) n += BlockRecords(meta_, i).size();
     return n;
   }
-  // What a file cache that is limited would open again.
+  // A limited file cache would open it again.
   void DeleteFileOf(const PieceMeta& meta) {
     files_->Evict(meta.extent.file_number);
     ASSERT_OK(fs_.DeleteFile(PathOf(meta.extent.file_number)));

@@ -321,7 +321,7 @@ TEST_F(PieceTest, EveryFlippedBitIsCorruption) {
   }
 }
 
-// What tables without a directory consist of (format version 6).
+// Pieces of tables without a directory (format version 6).
 TEST_F(PieceTest, WithoutHashList) {
   build_.hash_list = false;
   FilterOptions filter;

@@ -132,7 +132,7 @@ TEST_F(PieceWalkTest, PreparedSeeksOfSeveralIteratorsShareABatch) {
     });
     EXPECT_EQ(r.count, 0u);
   }
-  // What was prepared need not be used.
+  // A prepared seek need not be used.
   ReadBatch batch;
   a->PrepareSeek(&key, &batch);
   batch.Wait();

@@ -318,7 +318,7 @@ TEST(FewestPagesTest, EdgesAndImpossibleBounds) {
   EXPECT_EQ(small.PagesForProbability(10, 0.01), 1u);
   EXPECT_EQ(small.PagesForRatio(1, 0.5), 1u);
   EXPECT_EQ(small.PagesForFill(1, 1), 1u);
-  // What is above a page of each pair is spilled in any case: a fifth.
+  // The part of each pair above a page is spilled in any case: a fifth.
   PageOverflow large(SizeDistribution::Constant(5120), kPage);
   EXPECT_FALSE(large.PagesForRatio(1000, 0.19).has_value());
   EXPECT_TRUE(large.PagesForRatio(1000, 0.21).has_value());

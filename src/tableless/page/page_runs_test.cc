@@ -89,7 +89,7 @@ TEST_F(PageRunsTest, JournalsGiveImagesBack) {
   EXPECT_FALSE(journal->Find(2, 11, 0, &place));
 }
 
-// What a hostile file may say, whose checksums are right.
+// Hostile files with right checksums.
 TEST_F(PageRunsTest, ImagesFitTheirPages) {
   std::vector<std::string> images;
   auto file = NewFile(1);

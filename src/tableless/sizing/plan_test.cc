@@ -60,7 +60,7 @@ TEST(PlanTablelessTest, EachFigure) {
   EXPECT_NEAR(plan.used_bytes_per_update, 2 * (16 + 408 * kept_with_one_more), 1e-4);
 }
 
-// Of every size that the store takes; the number of pairs to a page grows with it.
+// For every page size of the store; the number of pairs per page grows with it.
 TEST(PlanTablelessTest, LargePages) {
   TablelessWorkload w = TenToAPage();
   w.pairs = 10'000'000;
