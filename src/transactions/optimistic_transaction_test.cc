@@ -109,7 +109,7 @@ TEST_P(OptimisticTest, UntrackedWritesAreNotChecked) {
   EXPECT_EQ(Get("k"), "mine");
 }
 
-// They do not come between the check of another transaction and its writes, in a transaction or without.
+// They do not come between the check and the writes of another transaction, inside of one or not.
 TEST_P(OptimisticTest, UntrackedWritesDoNotOvertakeACheck) {
   const auto limiter = std::make_shared<Interruption>();
   CloseDb();
