@@ -85,7 +85,7 @@ TEST_F(DatabaseTest, KeyMayExist) {
   ASSERT_EQ(found, 1);
   EXPECT_EQ(Take(value, size), "1");
   EXPECT_EQ(rocksdb_key_may_exist(db_, read_, "a", 1, nullptr, nullptr, nullptr, 0, nullptr), 1);
-  // That there is none is certain, for which there is a value to be freed, as in RocksDB.
+  // It is certain that there is no value. The empty value must be freed, as in RocksDB.
   value = nullptr;
   EXPECT_EQ(rocksdb_key_may_exist(db_, read_, "b", 1, &value, &size, nullptr, 0, &found), 0);
   EXPECT_EQ(found, 1);

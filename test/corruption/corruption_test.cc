@@ -105,7 +105,7 @@ class Worker {
     for (const std::string& layout : Layouts()) {
       if (settings.layout.empty() || layout == settings.layout) AddBoth({.layout = layout});
     }
-    // Of the default layout, what the others do not try.
+    // Cases of the default layout that the others do not try.
     const auto wanted = [&settings](const char* name) { return settings.layout.empty() || settings.layout == name; };
     if (wanted("sealed") && Ours()) AddBoth({.layout = "default", .sealed = true});
     if (wanted("default")) {
@@ -172,7 +172,7 @@ class Worker {
     plans_.push_back({specimens_.size() - 1, EndsOfLogs(specimens_.back()), PlanDamage(specimens_.back().files, &random)});
   }
 
-  // Where a log over an older one ends, for those: the shortest that has everything.
+  // The end of a recycled log: the shortest length that has everything.
   std::map<std::string, uint64_t> EndsOfLogs(const Specimen& specimen) {
     std::map<std::string, uint64_t> ends;
     if (specimen.kind.logs != Logs::kRecycled) return ends;

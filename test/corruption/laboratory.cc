@@ -39,7 +39,7 @@ class Reader {
     return false;
   }
 
-  // By the counter; when that cannot be read, the truth.
+  // By the counter; if that cannot be read, the state after all batches.
   bool ChooseState() {
     state_ = &specimen_.states.back();
     std::string value;

@@ -133,7 +133,7 @@ Outcome RandomCuts(const Plan& plan) {
   return outcome;
 }
 
-// What cuts are counted in.
+// The unit that cuts are counted in.
 enum class Each { kChange, kSync, kPunch };
 
 Outcome CutsInTurn(const Plan& plan, Each each) {

@@ -26,7 +26,7 @@ uint64_t FirstNeededLog(rocksdb::Env* env, const std::string& dir);
 // A kind of sync. If an engine leaves it out, a crash test must notice.
 enum class SyncKind { kNone, kWal, kManifest, kTable, kValues, kCurrent, kDirectory, kPages };
 
-// What happens at the chosen moment.
+// The event at the chosen moment.
 struct Cut {
   compassdb::CutMode mode = compassdb::CutMode::kDropUnsynced;
   // The process dies instead of a power cut: all that was written stays readable, and unsynced data

@@ -71,7 +71,7 @@ struct Item {
   std::string value;  // empty: a deletion
 };
 
-// What batch `number` of a writer does; the same for writer and checker.
+// The contents of a writer's batch `number`; the same for writer and checker.
 std::vector<Item> BatchItems(int thread, uint64_t number) {
   Random random(number * 64 + static_cast<uint64_t>(thread));
   std::vector<Item> items;

@@ -219,7 +219,7 @@ void Batches(Transcript* t) {
   t->Code("destroy", db->DestroyColumnFamilyHandle(second));
 }
 
-// What a merge onto an entity answers, wherever the entity lies. RocksDB 7.8.3 also fails to flush and
+// The result of a merge onto an entity, in any place of the entity. RocksDB 7.8.3 also fails to flush and
 // compact it, and GetEntity of a merged plain value in a table yields no columns: not repeated here.
 void Merges(Transcript* t) {
   for (int flushes = 0; flushes < 2; ++flushes) {

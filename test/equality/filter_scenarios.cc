@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Filters of tables: what they spare, counted, and what iterators show that use their prefixes.
-// Where something is counted there is one table.
+// Counters are compared with one table.
 
 #include <cstdio>
 

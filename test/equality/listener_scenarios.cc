@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What listeners are notified of, in which order, with which fields. Not compared is what the engines do not
+// What listeners are notified of, in which order, with which fields. This leaves out what the engines do not
 // share: numbers, names and sizes of files, how many there are, and reads and flushes of files.
 
 #include <algorithm>
@@ -160,7 +160,7 @@ class RecordingListener : public rocksdb::EventListener {
   void NoteCompaction(const std::string& what, rocksdb::DB* db,
                       const rocksdb::CompactionJobInfo& info) {
     std::string levels;
-    // Of compactions within a level RocksDB has the number of the input instead.
+    // For compactions within a level RocksDB has the number of the input instead.
     for (const auto& file : info.input_file_infos) {
       levels += " L" + Show(info.base_input_level == info.output_level ? info.output_level : file.level);
     }
@@ -492,7 +492,7 @@ void StallsOfAListener(Transcript* t) {
   for (const std::string& line : stalls) t->Line("  " + line);
 }
 
-// Of each event in the logs of a database the names of all fields. Those that only RocksDB has are
+// The names of all fields of each event in the logs of a database. Those that only RocksDB has are
 // left out, and events of moves, which the engines do not plan alike.
 std::map<std::string, std::set<std::string>> LoggedEvents(const std::string& directory) {
   const std::set<std::string> kTheirs = {

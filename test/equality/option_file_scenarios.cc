@@ -132,7 +132,7 @@ void Values(Transcript* t) {
   }
 }
 
-// What stands in a section's head, and in [Version].
+// Heads of sections, and [Version].
 void Heads(Transcript* t) {
   const std::string start = kOfNewRelease, db = kDb, family = kFamily;
   for (const char* head :
@@ -276,7 +276,7 @@ void ObjectTexts(Transcript* t) {
   }
 }
 
-// With and without an object that is there before.
+// With and without an earlier object.
 template <class T, class Pointer>
 void Create(Transcript* t, const std::string& kind, const Pointer& present,
             const std::vector<std::string>& texts) {

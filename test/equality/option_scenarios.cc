@@ -377,7 +377,7 @@ struct Combination {
   std::function<void(Options*, BlockOptions*)> set;
 };
 
-// What RocksDB's tables, memtables and writers cannot do is refused at Open, some of it when a family
+// Combinations that RocksDB's tables, memtables and writers cannot have are refused at Open, some of it when a family
 // is made, too.
 const std::vector<Combination>& RefusedCombinations() {
   const auto hashed = [](Options*, BlockOptions* b) { b->index_type = BlockOptions::kHashSearch; };
@@ -510,7 +510,7 @@ void InvalidCombinations(Transcript* t) {
   if (s.ok()) delete db;
 }
 
-// What CreateFromString makes of a name that it does not know, and of what was there before.
+// The result of CreateFromString for an unknown name, and the earlier object.
 template <class T, class Pointer>
 void NoSuchObject(Transcript* t, const char* kind, const Pointer& present) {
   for (bool ignored : {true, false}) {

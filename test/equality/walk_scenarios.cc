@@ -19,7 +19,7 @@ using rocksdb::WriteOptions;
 
 namespace {
 
-// With `least` letters: fixed prefixes are not asked of keys that are shorter.
+// With `least` letters: fixed prefixes need keys that are not shorter.
 std::string RandomKey(std::mt19937* random, size_t least) {
   std::string key;
   for (auto n = least + (*random)() % (6 - least); n > 0; --n) key += static_cast<char>('a' + (*random)() % 3);

@@ -39,7 +39,7 @@ class Commitments : public Scenario {
   }
 
  private:
-  // What a call was asked for and answered: `durable` once it was synced, by itself or by a later call.
+  // A call and its result: `durable` once it was synced, by itself or by a later call.
   struct Call {
     bool asked = false, ok = false, durable = false;
   };

@@ -46,7 +46,7 @@ class FailingDisk {
   // Whether call n of an earlier life can have `fault`. Its threads may have run in another
   // order.
   bool CanFail(uint64_t n, Fault fault) const;
-  // What failed first: "sync /db/000004.log".
+  // The first failure: "sync /db/000004.log".
   std::string failed() const;
   // Whether a message names a file (or directory) where a call failed.
   bool NamesAFailedFile(const std::string& message) const;

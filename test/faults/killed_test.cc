@@ -272,7 +272,7 @@ class Killed {
       if (!killed && code != 0) Fail(name, n, "was not killed, and ended with " + std::to_string(code));
       if (!killed) break;
       ++kills;
-      // What is whole already may be refused.
+      // A whole database may be refused.
       const int again = Traced::Run(command, 0);
       if (Look(then, &said) != Found::kWhole) {
         Fail(name, n, "done again, it ended with " + std::to_string(again) + ", and the place holds " + said);

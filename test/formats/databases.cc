@@ -84,7 +84,7 @@ bool IsRefusal(const Status& s, const std::string& path, const std::string& what
 
 namespace {
 
-// Where a format's version stands: behind its magic number, or before it; without one, in every page of 4 KiB.
+// The place of a format's version: behind its magic number, or before it; without one, in every page of 4 KiB.
 struct Versioned {
   const char* what;
   const char* file;   // part of its name

@@ -17,7 +17,7 @@ bool OpensWithExactData(const std::string& layout, const std::filesystem::path& 
 bool NewerVersionsAreRefused(const std::string& layout, const std::filesystem::path& fixture);
 // Of opening it and reading everything.
 rocksdb::Status FirstError(const std::string& layout, const std::string& path, rocksdb::Env* env);
-// That it says what a newer file below `path` has to be answered with.
+// Checks that it is the refusal of a newer file below `path`.
 bool IsRefusal(const rocksdb::Status& s, const std::string& path, const std::string& what);
 
 }  // namespace compassdb_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all fixtures hold, and a database that is opened to compare it.
+// The contents of all fixtures, and a database that is opened to compare them.
 #pragma once
 
 #include <cstdio>
@@ -40,7 +40,7 @@ std::string Key(int i);
 std::string Value(int i, int version);
 // The number of its directory, test/formats/<number>.
 int ReleaseOf(const std::filesystem::path& release);
-// What the fixtures of a release hold, by family; written into `opened` if that is not null.
+// The contents of a release's fixtures, by family; written into `opened` if that is not null.
 bool Contents(int release, const Opened* opened, Entries expected[2]);
 // By scans and by Gets. Says what differs.
 bool Same(const Opened& opened, const Entries expected[2], const std::string& when);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What earlier builds wrote is in test/formats/<number>/: databases, one per layout, an encrypted one, a directory of
+// Files of earlier builds are in test/formats/<number>/: databases, one per layout, an encrypted one, a directory of
 // backups, and a table file. This build must read exact data from it, continue with it, and refuse what says it is of a
 // newer format.
 //

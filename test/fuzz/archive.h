@@ -16,7 +16,7 @@ namespace compassdb_test {
 using FileContents = std::pair<std::string, std::string>;
 
 std::string PackFiles(const std::vector<FileContents>& files);
-// What is left behind the last whole file is dropped.
+// Bytes behind the last whole file are dropped.
 std::vector<FileContents> UnpackFiles(rocksdb::Slice input);
 
 // Fails the process: the file system is the test's.

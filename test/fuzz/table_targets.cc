@@ -170,7 +170,7 @@ FUZZ_TARGET(filter, 512 << 10) {
   for (int i = 0; i < 32; ++i) (void)reader->MayMatch(random.Bytes(static_cast<size_t>(i)));
 }
 
-// What a piece's sections say: which of them, how many, and the bytes.
+// The input for a piece's sections: which of them, how many, and the bytes.
 FUZZ_TARGET(piece_sections, 512 << 10) {
   FuzzInput in(input);
   const uint64_t kind = in.Number(1), count = in.Number(8);

@@ -478,7 +478,7 @@ int LittleMemory(const std::string& layout, uint64_t mb) {
   if (!group.made()) return Skip("no memory cgroup can be made here");
   TempDir dir("limits", /*on_disk=*/true);
   return InChild([&] {
-    // What glibc keeps of large buffers that were freed is not the engine's to give back.
+    // The engine cannot release large freed buffers that glibc keeps.
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     if (!group.Enter()) return Skip("this process cannot be put into a memory cgroup");
     rocksdb::Options options = BaseOptions(layout);

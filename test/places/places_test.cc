@@ -163,7 +163,7 @@ void CopyTo(Copy kind, rocksdb::DB* db, const std::string& from, const std::stri
   }
 }
 
-// What is done to a copy never changes the original's directories.
+// No use of a copy changes the original's directories.
 void TryCopies(const std::string& root) {
   const Layout layouts[] = {{"wal_dir", true, false, false}, {"db_paths", false, true, false},
                             {"cf_paths", false, false, true}, {"wal_dir and db_paths", true, true, false}};
@@ -617,7 +617,7 @@ void TryOtherPlaces(const std::string& root) {
   }
 }
 
-// Where tables lie is known to those who have no options.
+// The directories of tables are known without options.
 void TryTables(const std::string& root) {
   for (const Layout& layout : {Layout{"db_paths", false, true, false}, Layout{"cf_paths", false, false, true}}) {
     trial = layout.name;
@@ -742,7 +742,7 @@ void TryRefusedOpenings(const std::string& root) {
   Check(Snapshot(place.db) == before, "files were changed");
 }
 
-// In a new directory there may be anything.
+// A new directory may have any files.
 void TryForeignFiles(const std::string& root) {
   for (const char* name : {"7.log", "000007.log", "000005.ph", "000009.pages", "MANIFEST-000003", "MIRROR-000003", "OPTIONS-000004", "LOG",
                            "000006.dbtmp", "archive", "lost", "notes.txt"}) {

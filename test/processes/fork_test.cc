@@ -128,7 +128,7 @@ int Run(const std::vector<std::string>& args) {
 
 // --- the child
 
-// What the databases of a program usually share.
+// Objects that the databases of a program usually share.
 struct SharedObjects {
   std::shared_ptr<SstFileManager> files;
   std::shared_ptr<RateLimiter> limiter;
@@ -355,7 +355,7 @@ class Parent {
         MUST(writer_db()->Flush(FlushOptions()));
         MUST(writer_db()->WaitForCompact(WaitForCompactOptions()));
       }
-      // What the engine does by itself after a flush is over.
+      // Background work after the flush is over.
       std::string now = Contents(db_dir()), last;
       do {
         last = std::move(now);

@@ -15,7 +15,7 @@
 
 namespace compassdb_test {
 
-// What a process has open when it forks. Null: it has none.
+// The open objects of a process that forks. Null: it has none.
 struct OpenObjects {
   rocksdb::DB* db = nullptr;
   rocksdb::ColumnFamilyHandle* family = nullptr;

@@ -16,7 +16,7 @@ OptionChanges RandomFamilyOptions(Random* random, bool separated_values);
 OptionChanges RandomDbOptions(Random* random);
 
 // The rest has one definition per library (engine_options_*.cc).
-// What one engine alone has, if anything.
+// Options of one engine alone, if any.
 OptionChanges RandomEngineOptions(Random* random);
 
 // Where RocksDB 7.8.3 does less.

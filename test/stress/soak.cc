@@ -52,7 +52,7 @@ struct Plan {
   uint64_t keys() const { return (mb << 20) / kFamilies / (kValueBytes + 16); }  // of a family
 };
 
-// What the key's version holds; version 0 is its absence.
+// The value of the key's version; version 0 means absent.
 std::string ValueOf(int family, uint64_t key, uint32_t version) {
   Random random((key * kFamilies + static_cast<uint64_t>(family)) * 1000003 + version);
   const size_t length = kValueBytes / 2 + random.Uniform(kValueBytes);

@@ -31,7 +31,7 @@ enum class Flavour {
 };
 const char* NameOf(Flavour flavour);
 
-// What a thread works on: the shared families, then its own.
+// The families of a thread: the shared ones, then its own.
 std::vector<FamilySpec> StressFamilies(int thread);
 
 class StressDb {
@@ -45,7 +45,7 @@ class StressDb {
 
   // With options from the seed, in one of the three kinds; kPlain where values expire.
   rocksdb::Status Open(uint64_t seed);
-  // As kPlain, without what Open does to begin with.
+  // Like kPlain, without the first steps of Open.
   rocksdb::Status OpenReadOnly(uint64_t seed);
   // `path` is a running primary's: its shared families and the thread's own, as it has them at the moment.
   rocksdb::Status OpenSecondary(const std::string& secondary_path, uint64_t seed, int thread);
@@ -75,7 +75,7 @@ class StressDb {
   rocksdb::ColumnFamilyHandle* TimedFamily(int thread) const;
   // As they may be while the database is open; others by another seed.
   rocksdb::ColumnFamilyOptions FamilyOptions(int slot, int thread, uint64_t family_seed) const;
-  // What the layout does not have; of values that expire the form, which files from outside lack, is the database's own.
+  // What the layout does not have. Values that expire have a form of the database, which ingested files lack.
   bool HasIngestion() const { return layout_ != "tableless" && flavour_ != Flavour::kExpiring; }
   bool HasSecondaries() const { return layout_ != "tableless" && flavour_ != Flavour::kExpiring; }
   bool HasSeparatedValues() const { return layout_ != "tableless"; }

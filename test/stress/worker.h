@@ -45,7 +45,7 @@ class Worker {
 
   // From an opening to just before the closing. False when something was wrong; that was printed.
   bool Live(uint64_t ops);
-  // What `db` holds of this worker's keys must be what it should; `db` may be a copy.
+  // Checks this worker's keys in `db`, which may be a copy.
   bool Verify(const StressDb& db, const char* when);
   // Entries that the family should have of this worker.
   size_t Count(int family) const;

@@ -12,7 +12,7 @@ namespace compassdb_test {
 
 enum class MergeKind { kNone, kAppend, kAdd, kCommands };
 
-// What a column family is: fixed for its life, so that it can be reopened.
+// The kind of a column family: fixed for its life, so that it can be reopened.
 struct FamilySpec {
   bool reverse_order = false;
   MergeKind merge = MergeKind::kNone;

@@ -16,7 +16,7 @@ namespace compassdb_test {
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// What a database should hold: per family an ordered map from key to its
+// The expected contents of a database: per family an ordered map from key to its
 // versions. Merges are resolved when they are applied, so a version is a value or
 // its absence. Thread safety: none.
 // Invariant: versions of a key ascend by sequence; a version that no pinned

@@ -18,7 +18,7 @@ class ModelExecutor {
   std::string Run(const Op& op);
   Model& model() { return model_; }
   const Model& model() const { return model_; }
-  // What a full scan (kScan) should have returned, to explain a difference.
+  // The expected result of a full scan (kScan), to explain a difference.
   Entries Dump(int family, int snapshot) const;
 
  private:

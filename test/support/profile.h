@@ -8,7 +8,7 @@
 
 namespace compassdb_test {
 
-// What a random run looks like: families, key space, and how often each kind
+// The shape of a random run: families, key space, and how often each kind
 // of operation comes (weights, relative to each other).
 struct Profile {
   std::string name;
