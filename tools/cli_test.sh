@@ -114,7 +114,7 @@ test_missing_database() {
   done
   ln -s nowhere dangling
   refuse 3 "dangling: is a symbolic link to a directory that is not there" c put --db dangling k v
-  refuse 2 "--wal-dir is of a database that is there" c put --db notyet --wal-dir logs k v
+  refuse 2 "--wal-dir is of an existing database" c put --db notyet --wal-dir logs k v
   [ ! -e notyet ] && [ ! -e logs ] || fail "a refused put made something"
   for command in "get k" "delete k" scan dump stats verify compact; do
     # shellcheck disable=SC2086
@@ -219,7 +219,7 @@ test_bad_input() {
   [ -d remains ] && [ ! -e remains/CURRENT ] || fail "a failed load left a database"
   refuse 5 "give --format" c load --db notmade/below bad.txt
   [ ! -e notmade ] || fail "a failed load left directories: $(ls notmade)"
-  # No room for the log: said once, and what was written before is there.
+  # No room for the log: reported once, and earlier writes exist.
   seq 1 200000 | sed 's/.*/key&\tvalue&/' >many.tsv
   refuse 3 "large" sh -c "trap '' XFSZ; ulimit -f 4000; exec '$compassdb' load --db noroom many.tsv"
   [ "$(grep -c '^compassdb: ' stderr)" = 1 ] || fail "a failed load says more than one line: $(cat stderr)"

@@ -98,7 +98,7 @@ def parse(argv):
         *("--rocksdb",),
         choices=["auto", "release", "debian"],
         default="auto",
-        help="which build of it: release is that of rocksdb-release/build; auto: that, if it is there",
+        help="which build of it: release is that of rocksdb-release/build; auto: that, if it exists",
     )
     m = p.add_argument_group("measured suites", ", ".join(measured.SUITES))
     m.add_argument("--long", action="store_true", help="the sizes at which the figures are claimed")

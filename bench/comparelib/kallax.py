@@ -50,7 +50,7 @@ BEFORE_REHASH = 0.04
 
 
 def overflow_probability(per_page, value):
-    """Of a page, with so many pairs of one size per page on average (3.3.1)."""
+    """Of a page, with this number of pairs of one size per page on average (3.3.1)."""
     fit = (PAGE - PAGE_HEADER) // (KEY + value + RECORD_HEADER)
     return 1 - sum(math.exp(m * math.log(per_page) - per_page - math.lgamma(m + 1)) for m in range(fit + 1))
 

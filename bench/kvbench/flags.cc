@@ -202,7 +202,7 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--json", flags->json,
                  "write results here, one JSON object per line (\"-\": stdout)");
   app.add_option("--seed", flags->seed, "of every random choice")->capture_default_str();
-  app.add_flag("--reuse-db", flags->reuse_db, "go on with the database that an earlier run left");
+  app.add_flag("--reuse-db", flags->reuse_db, "continue with the database of an earlier run");
   app.add_option("--background-threads", flags->background_threads,
                  "flush and compaction threads together")
       ->check(CLI::Range(1, 256))

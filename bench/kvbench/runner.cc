@@ -47,7 +47,7 @@ class Monitor {
     result_->done_by_second.resize(static_cast<size_t>(clients_ran_for_));
     if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\033[K");
   }
-  // They all have, after so many seconds.
+  // All of them have ended, after this number of seconds.
   void ClientsEnded(double seconds) {
     clients_ran_for_ = seconds;
     clients_ended_ = true;

@@ -168,7 +168,7 @@ extern std::shared_ptr<Cache> NewClockCache(
         kDefaultCacheMetadataChargePolicy);
 
 // Maps keys to objects, each with a charge in bytes. An object lives until it is both out of the
-// table and released by all who hold a handle to it.
+// table and released by all owners of a handle to it.
 class Cache {
  public:
   // How hard the cache tries to keep an entry.

@@ -296,7 +296,7 @@ struct FlushJobInfo {
   uint64_t thread_id;
   int job_id;
 
-  // Whether level 0 has so many files now that writes are slowed down, or stopped.
+  // Whether the number of files on level 0 slows writes down, or stops them.
   bool triggered_writes_slowdown;
   bool triggered_writes_stop;
   SequenceNumber smallest_seqno;

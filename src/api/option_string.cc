@@ -39,7 +39,7 @@ size_t SkipSpace(const std::string& text, size_t pos) {
   return pos;
 }
 
-// The number that text begins with, and what stands behind it. False if there is none, or if it is
+// The number that text begins with, and the text behind it. False if there is none, or if it is
 // too large.
 bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
   size_t at = 0;

@@ -92,7 +92,7 @@ rocksdb::Status LoadObject(const rocksdb::ConfigOptions& config, const char* kin
   return rocksdb::Customizable::ConfigureNewObject(config, const_cast<Class*>(&*made), options);
 }
 
-// For classes of which we have none.
+// For classes without objects of our own.
 inline constexpr auto kNoneBuiltIn = [](const std::string&, auto*) {
   return rocksdb::Status::OK();
 };

@@ -41,7 +41,7 @@ Registry* TheRegistry() {
 }
 
 // Made when the program is loaded. If the first thread of a pool made it, a fork at that moment would leave a child
-// that waits for that thread for ever.
+// that waits for that thread without end.
 [[maybe_unused]] Registry* const registry_made_early = TheRegistry();
 
 thread_local Entry* mine = nullptr;

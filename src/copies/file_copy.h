@@ -30,7 +30,7 @@ struct CopyControl {
 struct CopySource {
   FileSystem* fs = nullptr;  // of `path`
   std::string path;
-  std::optional<uint64_t> size;         // copy so many bytes, Corruption if there are fewer; else all
+  std::optional<uint64_t> size;         // copies this number of bytes, Corruption if there are fewer; else all
   std::optional<std::string> contents;  // written instead of what `path` holds
 };
 

@@ -17,7 +17,7 @@
 
 namespace compassdb {
 
-// A path of its own among the operating system's files; nothing is there yet.
+// A path of its own among the operating system's files; it does not exist yet.
 inline std::string NewTestPath() {
   const char* const tmp = getenv("TEST_TMPDIR");
   return std::string(tmp != nullptr ? tmp : "/tmp") + "/compassdb_test_" + std::to_string(SystemClock()->NowNanos());

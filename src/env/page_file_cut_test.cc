@@ -17,7 +17,7 @@ const std::string kZero(kPage, '\0');
 
 class PageFileCutTest : public testing::Test {
  protected:
-  // A file of so many old pages, all durable.
+  // A file with this number of old pages, all durable.
   std::unique_ptr<PageFile> Create(size_t pages) {
     std::unique_ptr<PageFile> file = Open(/*create=*/true);
     for (size_t i = 0; i < pages; ++i) EXPECT_TRUE(file->Write(i * kPage, kOld).ok());

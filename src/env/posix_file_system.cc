@@ -208,7 +208,7 @@ class PosixFileSystemImpl : public FileSystem {
     return stat(path.c_str(), st) == 0 ? Status::OK() : PosixError(operation, path, errno);
   }
 
-  // 0 also if the directory is there already.
+  // 0 also if the directory exists already.
   static int MakeDir(const std::string& dir) {
     if (mkdir(dir.c_str(), 0755) == 0) return 0;
     const int error = errno;

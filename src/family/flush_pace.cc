@@ -9,7 +9,7 @@ namespace compassdb {
 namespace {
 
 constexpr unsigned kRemembered = 0xf;  // four memtables
-// One part in so many of what is written may be written again.
+// This fraction (1/8) of written bytes may be written again.
 constexpr uint64_t kCreditShare = 8;
 constexpr double kTolerable = 20e6;  // nanoseconds that users do not notice
 // Writing a run takes this part of the time of merging the same records.

@@ -141,7 +141,7 @@ TEST(InternalKey, NewestVersionFirst) {
   EXPECT_LT(cmp.Compare(key("a", 1, kTypeValue), key("b", 9, kTypeValue)), 0);
   EXPECT_LT(cmp.Compare(key("a", 9, kTypeValue), key("a", 1, kTypeValue)), 0);
   EXPECT_LT(cmp.Compare(key("a", 5, kTypeMerge), key("a", 5, kTypeValue)), 0);
-  // A seek key stands before every record that the snapshot may see.
+  // A seek key sorts before every record that the snapshot may see.
   EXPECT_LT(cmp.Compare(LookupKey("a", 5).internal_key(), key("a", 5, kTypeMerge)), 0);
   EXPECT_GT(cmp.Compare(LookupKey("a", 5).internal_key(), key("a", 6, kTypeDeletion)), 0);
   ParsedInternalKey parsed;

@@ -7,7 +7,7 @@
 //   NNNNNN.ph        compaction file: pieces
 //   NNNNNN.pages     a section of a table-less store, written in place
 //   MANIFEST-NNNNNN  manifest
-//   MIRROR-NNNNNN    the same bytes once more, for repair
+//   MIRROR-NNNNNN    a second copy of it, for repair
 //   CURRENT          the name of the current manifest
 //   LOCK             locked by the process that has the database open
 //   LOG              information log; LOG.old.<micros> are earlier ones

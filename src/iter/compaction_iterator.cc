@@ -479,7 +479,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
       first_version_ = first;
       return;
     }
-    // Taking the operand away must neither uncover nor delete what lies
+    // Taking the operand away must neither uncover nor delete records
     // outside: leave it to a job that sees the whole history.
     if (!first || !MayExistOutside()) return;
     operands.push_back(std::move(removed));

@@ -318,7 +318,7 @@ uint32_t LsmStore::PathsOf(const TphMeta& meta) const {
   uint32_t paths = 0;
   const auto add = [&](uint64_t number) {
     const std::string dir = context_->files->dirs()->DirOf(number);
-    size_t i = 0;  // one behind the last path stands for all other directories
+    size_t i = 0;  // one behind the last path means all other directories
     while (i < options_.paths.size() && options_.paths[i].dir != dir) ++i;
     paths |= PathBit(i);
   };

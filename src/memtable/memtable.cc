@@ -17,7 +17,7 @@ namespace {
 
 // With more than these, a point read fragments them.
 constexpr size_t kMaxRecentTombstones = 64;
-// One part in so many of the memtable's memory: 18 bits for a record of 120 bytes.
+// This fraction (1/64) of the memtable's memory: 18 bits for a record of 120 bytes.
 constexpr size_t kFilterShare = 64;
 constexpr size_t kMaxFilterBytes = 64 << 20;
 // Values from this size on are not in their entries.

@@ -24,7 +24,7 @@ constexpr Support kHint = Support::kHint;
 constexpr Support kNo = Support::kRefused;
 
 // "window_bits:level:strategy[:max_dict[:zstd_train[:threads[:enabled[:dict_buffer[:trainer]]]]]]".
-// As in RocksDB, what stands before a part that is no value is taken.
+// As in RocksDB, the parts before an invalid one are used.
 Status ParseCompressionList(const std::string& text, CompressionOptions* options) {
   const std::vector<std::string> part = Split(text, ':');
   bool good = true;

@@ -272,7 +272,7 @@ OptionInfo<S> Nested(const char* name, T C::*member, const OptionTable<T>& (*tab
 }
 
 // Of `value` under the name "option.inner". As in RocksDB it is the text of the object itself,
-// unless `inner` begins with the id of the object that is there: then it is one of its options.
+// unless `inner` begins with the id of the existing object: then it is one of its options.
 inline std::string ObjectText(const rocksdb::Customizable* present, const std::string& inner,
                               const std::string& value) {
   if (present == nullptr || !inner.starts_with(present->GetId() + ".")) return value;

@@ -107,7 +107,7 @@ std::string FormatValue(const T& value) {
   }
 }
 
-// As in RocksDB, what stands before an element that is no value stays.
+// As in RocksDB, the elements before an invalid one stay.
 template <class T>
 bool ParseList(const std::string& text, std::vector<T>* values) {
   values->clear();

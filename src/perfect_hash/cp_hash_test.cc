@@ -270,7 +270,7 @@ TEST(CpHashAdversarial, EverySetGetsAFunction) {
   }
 }
 
-// A table of few buckets stands for a set that no seed can place.
+// A table of few buckets is like a set that no seed can place.
 TEST(CpHashAdversarial, AHopelessSetGetsTheDefaultFunction) {
   CpTuning tuning;
   tuning.keys_per_bucket = 200;

@@ -2,7 +2,7 @@
 // Queries on the serialised pilot function (layout and rules: pilot_format.h).
 //
 // Thread safety: immutable after Open.
-// Invariants: every segment's [first_slot, first_slot + slots) lies within [0, slots()), and every
+// Invariants: every segment's [first_slot, first_slot + slots) is within [0, slots()), and every
 // pointer below covers its declared length inside the bytes given to Open.
 #pragma once
 

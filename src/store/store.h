@@ -58,7 +58,7 @@ struct ManualCompaction {
   uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
   std::optional<size_t> path;   // of StoreOptions::paths, for the files; none: as usual
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
-  // Where a level is rewritten: only tables of which released snapshots have left enough to give back.
+  // For the rewrite of a level: only tables with enough bytes that snapshots kept and no longer need.
   bool released = false;
 };
 

@@ -30,7 +30,7 @@ class ValueSpace {
   virtual uint64_t ValueBound() const = 0;
   // How much each memtable may add, so that the bound is kept.
   virtual ValueRoom FlushRoom() const = 0;
-  // A flush of so many bytes (as ValueRoom counts them) would exceed the bound, and collections
+  // A flush of this size (as ValueRoom counts it) would exceed the bound, and collections
   // that run, or that PickCompaction would return, can make room.
   virtual bool AwaitsCollection(uint64_t flush_bytes) = 0;
   // As Store's PickCompaction, collections only; `for_room`: only those that a flush may wait for.

@@ -136,7 +136,7 @@ class ForgeTest : public TableTest {
     builder.Finish(&payload);
     WritePayload(meta, BlockRange(meta, b), std::move(payload));
   }
-  // Record i of the payload then lies outside of it.
+  // Record i of the payload is then outside of it.
   static void DamageRecord(std::string* payload, uint32_t i) {
     const char* const limit = payload->data() + payload->size();
     uint32_t count = 0, prefix = 0;

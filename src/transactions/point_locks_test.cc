@@ -41,7 +41,7 @@ class PointLocksTest : public ::testing::Test {
   Status Lock(TransactionID owner, const std::string& key, bool exclusive = true) {
     return locks_->Lock(Request(owner, exclusive), 0, key);
   }
-  // Until `waiter` stands in line for a lock.
+  // Until `waiter` waits for a lock.
   class Waiter : public LockWaiter {
    public:
     void WaitingFor(const std::vector<TransactionID>&, uint32_t, const std::string&) override {

@@ -411,7 +411,7 @@ TEST_F(TwoPhaseTest, WhatIsLoggedAgainDoesNotOutliveEarlierWrites) {
 }
 
 // A crash at any moment, seeds deciding what is lost: what was prepared and
-// synced is there, either prepared or committed as a whole.
+// synced exists, either prepared or committed as a whole.
 TEST_F(TwoPhaseTest, CrashesAtRandom) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     std::mt19937 random(static_cast<unsigned>(seed));

@@ -24,7 +24,7 @@ class SyncedMarkTest : public testing::Test {
 // docs/formats/synced.md
 TEST_F(SyncedMarkTest, WorkedExample) {
   SyncedMarkWriter writer(&fs_, "/wal");
-  writer.Write({6, 999});  // of which database?
+  writer.Write({6, 999});  // unknown database
   EXPECT_TRUE(fs_.FileExists("/wal/SYNCED").IsNotFound());
   writer.SetDatabase("id");
   EXPECT_FALSE(writer.begun());

@@ -250,7 +250,7 @@ TEST_F(WalTest, AHeaderIsReadOnce) {
   Status s = WalReader::OpenAt(&fs_, "/wal", 3, 200, &reader);
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
   EXPECT_NE(s.ToString().find("/wal/000003.log: has no header any more"), std::string::npos) << s.ToString();
-  Set(3, originals_[4]);  // of which nothing verifies here
+  Set(3, originals_[4]);  // nothing of it verifies here
   s = WalReader::OpenAt(&fs_, "/wal", 3, 200, &reader);
   EXPECT_TRUE(s.IsCorruption()) << s.ToString();
 }

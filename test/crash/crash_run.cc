@@ -448,7 +448,7 @@ std::optional<std::string> CrashRun::Verify(const Cut& cut) {
   if (!wrong && Ours()) {
     // Also data that no key leads to.
     if (Status s = db_->VerifyChecksum(); !s.ok()) {
-      wrong = "verification: " + s.ToString() + "; " + history_.Recover(families).value_or("all records are there");
+      wrong = "verification: " + s.ToString() + "; " + history_.Recover(families).value_or("all records exist");
       *wrong += "; tuned by " + std::to_string(tuning_.seed);
     }
   }

@@ -93,7 +93,7 @@ class RecordingListener : public rocksdb::EventListener {
          Show(info.table_properties.num_entries) + " entries");
   }
   void OnColumnFamilyHandleDeletionStarted(rocksdb::ColumnFamilyHandle* handle) override {
-    Note("handle of " + handle->GetName() + " goes");
+    Note("handle of " + handle->GetName() + " is deleted");
   }
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, Status* error) override {
     Note("background error " + ShowCode(*error) + " reason " + Show(static_cast<uint64_t>(reason)));

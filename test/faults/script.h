@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database's life in a few dozen calls of the API, and what must exist afterwards, whatever
-// failed in it.
+// A database's life in a few dozen calls of the API, and what must exist afterwards, after any
+// failure in it.
 //
 // Batches are numbered, and hold their number, so that what survived is known. One thread.
 #pragma once

@@ -409,7 +409,7 @@ int FewThreads(const std::string& layout) {
   for (const rlim_t more : {0, 1, 2, 3, 5}) {
     const auto begun = Clock::now();
     const int code = InChild([&] {
-      alarm(120);  // to wait for ever is the failure that this looks for
+      alarm(120);  // an endless wait is the failure that this test looks for
       TempDir dir("limits");
       // The limit counts the threads of a user, and does not bind root.
       const auto user = static_cast<uid_t>(2000000 + getpid() * 8 + static_cast<int>(more));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packaging_test.sh BUILD LIBDIR COMPILER: installs BUILD into new directories and uses what lies there
+# packaging_test.sh BUILD LIBDIR COMPILER: installs BUILD into new directories and uses it from there
 # the ways users do: pkg-config, CMake, plain -lrocksdb, and a program that was linked with RocksDB.
 set -u -o pipefail
 build=$(realpath "$1") libdir=$2 cxx=$3

@@ -56,7 +56,7 @@ namespace {
 using namespace rocksdb;
 namespace fs = std::filesystem;
 
-// AddressSanitizer's allocator may be locked for ever in a child of a process whose threads
+// AddressSanitizer's allocator may stay locked in a child of a process whose threads
 // allocate. ThreadSanitizer allows no threads in a child.
 #if defined(__has_feature)
 #define COMPASSDB_TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))

@@ -19,7 +19,7 @@ struct Tuning {
   uint64_t seed = 0;
   // Of a family that is created while the database is open with `seed`; 0: the same.
   uint64_t family_seed = 0;
-  // Memory, logs and manifests of the database are so many times as large: for many families and threads.
+  // Memory, logs and manifests of the database are larger by this factor: for many families and threads.
   uint64_t scale = 1;
   // Leave unflushed data to the WAL at close (not with disableWAL writes).
   bool may_skip_flush_at_close = true;

@@ -6,7 +6,7 @@ checkpoint, rewrites everything and checks both, makes a backup and restores it;
 disk. Exit code 77, and a line that says why, where the machine does not allow it: it takes root, loop devices, btrfs and its tools.
 
 Everything happens in a mount namespace of its own: mounts end with the process, however it ends. The
-image lies in $COMPASSDB_TEST_DIR or the system's directory for temporary files."""
+image is in $COMPASSDB_TEST_DIR or the system's directory for temporary files."""
 
 import argparse
 import ctypes

@@ -214,7 +214,7 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   uniform->excludes(value_size)->excludes(sigma);
   sample->excludes(key_size)->excludes(value_size)->excludes(sigma)->excludes(uniform);
   command->add_option("--page-size", workload->page_size, "bytes, a multiple of 4096 up to 1 MiB")->capture_default_str();
-  auto* pages = command->add_option("--pages", workload->pages, "so many pages")
+  auto* pages = command->add_option("--pages", workload->pages, "number of pages")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
   auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this")
                    ->check(CLI::PositiveNumber);

@@ -35,7 +35,7 @@ void AddScan(CLI::App* app, Globals* globals) {
   (*options)["to"] = command->add_option("--to", flags->to, "end of the range (exclusive)");
   (*options)["prefix"] =
       command->add_option("--prefix", flags->prefix, "only keys that begin with this");
-  command->add_option("--limit,--max_keys", flags->limit, "at most so many records");
+  command->add_option("--limit,--max_keys", flags->limit, "at most this number of records");
   (*options)["format"] =
       command
           ->add_option("--format", flags->format,

@@ -96,7 +96,7 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
     if (!s.ok()) return Fail(command, s);
   } else if (mode == OpenMode::kCreate) {
     if (!globals.wal_dir.empty()) {
-      return Fail(kUsage, command, "--wal-dir is of a database that is there; in " + globals.db + " one would be made");
+      return Fail(kUsage, command, "--wal-dir is of an existing database; in " + globals.db + " one would be made");
     }
     descriptors.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
   } else {

@@ -87,7 +87,7 @@ std::string CheckAfterCrash(rocksdb::DB* db, const std::vector<std::string>& nam
   *found = std::strtoull(value.c_str(), nullptr, 10);
   // One write may have been durable but not yet acknowledged.
   if (*found < acknowledged || *found > acknowledged + 1) {
-    return fmt::format("{} writes were acknowledged, {} are there", acknowledged, *found);
+    return fmt::format("{} writes were acknowledged, {} exist", acknowledged, *found);
   }
   const uint64_t n = names.size();
   for (uint64_t i = 0; i < n; ++i) {

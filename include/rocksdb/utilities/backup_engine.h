@@ -66,7 +66,7 @@ struct BackupEngineOptions {
   // Bytes copied between two calls of the progress callback.
   uint64_t callback_trigger_interval_size;
 
-  // A read-only engine opens no more than so many, the latest that are not corrupt.
+  // A read-only engine opens at most this number, the latest that are not corrupt.
   int max_valid_backups_to_open;
 
   // How shared files are named, with share_files_with_checksum.
@@ -317,7 +317,7 @@ class BackupEngine : public BackupEngineReadOnlyBase,
     return BackupEngine::Open(options, db_env, backup_engine_ptr);
   }
 
-  // Deletes all but the latest so many good backups.
+  // Deletes all except this number of the latest good backups.
   virtual IOStatus PurgeOldBackups(uint32_t num_backups_to_keep) = 0;
 
   // Deletes one, also a damaged one.

@@ -50,7 +50,7 @@ TEST(EnvAdapter, MemEnvKeepsFilesToItself) {
   EXPECT_TRUE(env->UnlockFile(lock).ok());
 }
 
-// A file that is read in parts, of which the second fails: nothing of the first is lost.
+// A file that is read in parts. If the second fails, nothing of the first is lost.
 TEST(EnvAdapter, AnErrorBehindAShortReadKeepsWhatWasRead) {
   class Parts final : public rocksdb::SequentialFile {
    public:
@@ -179,14 +179,14 @@ class InPlaceEnv : public rocksdb::EnvWrapper {
    public:
     explicit File(InPlaceEnv* env) : env_(env) {}
     Status Write(uint64_t offset, const Slice& data) override {
-      EXPECT_EQ(env_->calls++, 0) << "beside another call";
+      EXPECT_EQ(env_->calls++, 0) << "concurrent calls";
       env_->data.replace(offset, data.size(), data.ToString());
       --env_->calls;
       return Status::OK();
     }
     // Not into the scratch.
     Status Read(uint64_t offset, size_t n, Slice* result, char*) const override {
-      EXPECT_EQ(env_->calls++, 0) << "beside another call";
+      EXPECT_EQ(env_->calls++, 0) << "concurrent calls";
       *result = Slice(env_->data.data() + offset, std::min(n, env_->data.size() - offset));
       --env_->calls;
       return Status::OK();

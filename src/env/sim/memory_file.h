@@ -36,8 +36,8 @@ class MemoryFile {
   void Sync();
 
   enum class Survives { kDurable, kAll, kBytes, kPages };
-  // The visible and the durable state become what a power cut leaves. Writes in place of blocks of so many bytes, at
-  // multiples of that, are torn between blocks only. 0: none is spared.
+  // The visible and the durable state become what a power cut leaves. Writes in place of blocks of this size, at
+  // multiples of it, are torn between blocks only. 0: none is spared.
   void Cut(Survives survives, uint64_t atomic_bytes, Random* random);
 
  private:

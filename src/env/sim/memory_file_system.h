@@ -7,10 +7,10 @@
 //  * File data. Append, Write, TruncateFile and re-creation change the visible data.
 //    Sync copies data and size to the durable state. A cut finds, per file,
 //    one of: the durable data; the visible data; the durable data with a prefix
-//    of the unsynced append (torn at a byte, or at 4 KiB pages of which some
+//    of the unsynced append (torn at a byte, or at 4 KiB pages, and some
 //    may read as zeros, as when the size was journaled before the pages).
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
-//    last Sync separately, in any order: it is there, it is not, or it is
+//    last Sync separately, in any order: it is kept, it is lost, or it is
 //    torn: at a byte (the old bytes follow), or by the 4 KiB pages of the file:
 //    some are new and some old; with SetAtomicWrites only by such blocks. Any number of
 //    writes may be torn. Of two

@@ -117,7 +117,7 @@ class RegionMerge {
                           uint64_t creation_time,
                           const std::vector<RangeTombstone>& tombstones);
   void Replace(const TableRef& base);
-  // Every so many records: rate limiter and cancel flag.
+  // Regularly, by the number of records: rate limiter and cancel flag.
   Status Pause(uint64_t records);
   uint64_t OldestCreation(const Region& region) const;
   // Size of a table of a region that is rewritten whole.

@@ -16,7 +16,7 @@
 
 namespace compassdb {
 
-// The line through n + 1 ascending offsets, the last of which is the end of the last block.
+// The line through n + 1 ascending offsets. The last one is the end of the last block.
 struct OffsetLine {
   int64_t offset = 0;
   uint32_t stride = 0;

@@ -296,7 +296,7 @@ TEST(PieceSections, PropertiesAreTagsWithValues) {
 class ForgedHashedPieceTest : public ForgedPieceTest, public ::testing::WithParamInterface<DataOrder> {
  protected:
   ForgedHashedPieceTest() { build_.data_order = GetParam(); }
-  // The first block with so many records or more.
+  // The first block with at least this number of records.
   uint32_t BlockWith(size_t records) {
     const auto piece = OpenPiece(meta_);
     for (uint32_t b = 0; b < meta_.num_blocks; ++b) {

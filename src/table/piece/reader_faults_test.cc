@@ -222,7 +222,7 @@ TEST_F(ReaderFaultsTest, BatchesOfBlocks) {
 
 class DirectoryFaultsTest : public ReaderFaultsTest {
  protected:
-  // A table of two pieces with two keys in both, of which one has the same record, in files of their own.
+  // A table of two pieces in files of their own. Both have two keys, and the same record of one key.
   void BuildTable() {
     Build(NumberedRecords(3000));
     meta_of_.pieces.push_back({std::make_shared<const PieceMeta>(meta_), 0});

@@ -74,7 +74,7 @@ class PageOverflow {
 
   struct Page {
     double probability;  // that it overflows
-    double bytes;        // spilled, on average over all pages of so many pairs
+    double bytes;        // spilled, on average over all pages with this number of pairs
   };
   // A page of `pairs` pairs (eq. 1).
   Page At(uint64_t pairs);

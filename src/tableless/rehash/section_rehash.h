@@ -3,7 +3,7 @@
 // pages are both in the order of the master hash, so the new file is written front to back from batches of
 // consecutive old pages. Records that fit no new page are written to an overflow run at once: no values stay in
 // memory. Flushes continue, into the old pages. The new pages that they affect are written again, in rounds while
-// flushes run (CatchUp), and once more while flushes wait (Conclude). Later entries of the overflow run replace
+// flushes run (CatchUp), and again while flushes wait (Conclude). Later entries of the overflow run replace
 // earlier ones of such a page.
 //
 // Thread safety: one thread at a time.

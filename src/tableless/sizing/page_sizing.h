@@ -3,7 +3,7 @@
 // The store and `PlanTableless` size by these functions. Pure: no I/O.
 //
 // The counts of a section decide when:
-//   - It grows once more of its bytes than `max_overflow` are in the overflow store.
+//   - It grows if more of its bytes than `max_overflow` are in the overflow store.
 //   - It shrinks once its pages are less full than `min_fill`.
 // The distribution of its record sizes decides the new number: the fewest pages that are at most `fill` full
 // and whose expected overflow is half of the limit. Both limits stay apart: growth is by at least a quarter and
@@ -42,7 +42,7 @@ enum class Resize { kNone, kGrow, kShrink };
 
 Resize ResizeOf(const SizingRule& rule, const SectionLoad& load);
 
-// For `bytes` of records of these sizes, all of which fit a page.
+// For `bytes` of records of these sizes, which all fit a page.
 uint64_t SizedPages(const SizingRule& rule, const SizeDistribution& sizes, uint64_t bytes, uint64_t usable);
 
 // The new number of pages of a section.
