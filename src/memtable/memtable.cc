@@ -7,6 +7,7 @@
 #include <string>
 
 #include "format/user_timestamp.h"
+#include "util/checked.h"
 #include "util/coding.h"
 #include "util/hash.h"
 #include "util/perf_span.h"
@@ -149,6 +150,29 @@ void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool
   while (sequence > seen &&
          !largest_sequence_.compare_exchange_weak(seen, sequence, std::memory_order_release)) {
   }
+}
+
+void MemTable::CheckInvariants() const {
+  if constexpr (!kChecked) return;
+  points_.CheckInvariants();
+  ranges_.CheckInvariants();
+  uint64_t points = 0, deletes = 0, merges = 0;
+  List::Iterator it(&points_);
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    const Slice key = EntryKey(it.entry());
+    const ValueType type = ExtractType(key);
+    const SequenceNumber sequence = ExtractSequence(key);
+    COMPASSDB_INVARIANT(sequence >= first_sequence() && sequence <= largest_sequence(),
+                        "records have sequences of the memtable's range");
+    const bool found = filter_ == nullptr || filter_->MayContain(Hash64(ExtractUserKey(key)));
+    COMPASSDB_INVARIANT(found, "the filter of a memtable has each key");
+    ++points;
+    deletes += type == kTypeDeletion || type == kTypeSingleDeletion ? 1 : 0;
+    merges += type == kTypeMerge ? 1 : 0;
+  }
+  COMPASSDB_INVARIANT(points == num_entries() - num_range_deletes(), "each record counts once");
+  COMPASSDB_INVARIANT(deletes == num_deletes(), "each deletion counts once");
+  COMPASSDB_INVARIANT(merges == num_merges(), "each merge operand counts once");
 }
 
 SequenceNumber MemTable::first_sequence() const {

@@ -120,10 +120,15 @@ class MemTable {
   uint64_t next_log_number() const { return next_log_number_.load(std::memory_order_acquire); }
   void set_next_log_number(uint64_t n) { next_log_number_.store(n, std::memory_order_release); }
 
-  void MarkImmutable() { immutable_.store(true, std::memory_order_release); }
+  void MarkImmutable() {
+    CheckInvariants();
+    immutable_.store(true, std::memory_order_release);
+  }
   bool immutable() const { return immutable_.load(std::memory_order_acquire); }
 
   const InternalKeyComparator& comparator() const { return comparator_; }
+
+  void CheckInvariants() const;  // not concurrent with adds
 
  private:
   class Iterator;

@@ -23,6 +23,7 @@
 #include <new>
 
 #include "rocksdb/slice.h"
+#include "util/checked.h"
 #include "util/concurrent_arena.h"
 #include "util/random.h"
 
@@ -55,6 +56,22 @@ class SkipList {
   bool InsertConcurrently(const char* entry) {
     Splice splice;
     return InsertWith<true>(entry, &splice);
+  }
+
+  // Not concurrent with inserts.
+  void CheckInvariants() const {
+    if constexpr (!kChecked) return;
+    for (int level = 0; level < kMaxHeight; ++level) {
+      const Node* below = level == 0 ? nullptr : head_->Next(level - 1);
+      const Node* before = nullptr;
+      for (const Node* n = head_->Next(level); n != nullptr; n = n->Next(level)) {
+        const bool sorted = before == nullptr || compare_(before->entry(), n->entry()) < 0;
+        COMPASSDB_INVARIANT(sorted, "each level of a skip list is sorted");
+        while (below != nullptr && below != n) below = below->Next(level - 1);
+        COMPASSDB_INVARIANT(level == 0 || below == n, "an entry is on each level below its own");
+        before = n;
+      }
+    }
   }
 
   bool Contains(const Slice& target) const {
