@@ -265,7 +265,7 @@ extern ROCKSDB_LIBRARY_API unsigned char rocksdb_key_may_exist_cf(rocksdb_t* db,
     size_t key_len, char** value, size_t* val_len, const char* timestamp, size_t timestamp_len,
     unsigned char* value_found);
 
-/* A value where it lies, without a copy; NULL if the key is not there. */
+/* A value without a copy of its bytes; NULL if the key does not exist. */
 extern ROCKSDB_LIBRARY_API rocksdb_pinnableslice_t* rocksdb_get_pinned(rocksdb_t* db, const
     rocksdb_readoptions_t* options, const char* key, size_t keylen, char** errptr);
 extern ROCKSDB_LIBRARY_API rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const

@@ -196,7 +196,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_gc_policy", &P::value_gc_policy, kMutable, kYes,
                 "greedy, cost-benefit, greedy-random or random: which group is collected"),
       Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,
-                "of so many groups greedy-random takes one"),
+                "greedy-random takes one of this number of groups with the most garbage"),
       Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
                 "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,

@@ -75,9 +75,9 @@ def main():
                                         ('_Static_assert(%s == %d, "%s");' % (n, v, n)
                                          for n, v in their_values.items())))
     if not errors_of(compiler, include, ["unsigned char rocksdb_close(rocksdb_t* db);"]):
-        complaints.append("another type goes unnoticed")
+        complaints.append("another type is not noticed")
     if not errors_of(compiler, include, ['_Static_assert(rocksdb_zstd_compression == 6, "");']):
-        complaints.append("another value goes unnoticed")
+        complaints.append("another value is not noticed")
 
     print("\n".join(complaints))
     print("%d functions, %d enumerators, %d symbols compared" %

@@ -3,8 +3,8 @@
 
 usage: exported_symbols.py INCLUDE_DIRECTORY OUR_STATIC_LIBRARY ROCKSDB_SHARED_LIBRARY ALLOWED_FILE
 
-Whatever RocksDB exports and our public headers declare must be defined here, or stand in
-ALLOWED_FILE: one symbol per line, behind it " # " and why it is not.
+A symbol that RocksDB exports and our public headers declare must be defined here, or be listed
+in ALLOWED_FILE: one symbol per line, then " # " and the reason.
 """
 import pathlib
 import re

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the fuzz targets over a corpus: every file of CORPUS/<target>/, and of each file so many
-// mutations (the same ones every time).
+// Runs the fuzz targets over a corpus: every file of CORPUS/<target>/, and --mutations mutations of
+// each file (the same ones every time).
 //
 //   fuzz_replay --corpus=test/fuzz/corpus [--target=name] [--mutations=100] [--seed=1]
 //   fuzz_replay --target=name --file=crash-0123     (one input again)

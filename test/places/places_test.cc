@@ -461,19 +461,19 @@ void TryFilesOfOthers(const std::string& root) {
     Check(Snapshot(theirs) == before, "files were changed");
   }
 
-  trial = "a directory with files of somebody";
-  const std::string somebody = place.root + "/somebody";
-  fs::create_directories(somebody);
-  for (const char* name : {"000044.ph", "LOG", "MANIFEST-000099", "000003.pages", "notes.txt"}) Write(somebody + "/" + name, "theirs");
+  trial = "a directory with foreign files";
+  const std::string foreign = place.root + "/foreign_files";
+  fs::create_directories(foreign);
+  for (const char* name : {"000044.ph", "LOG", "MANIFEST-000099", "000003.pages", "notes.txt"}) Write(foreign + "/" + name, "theirs");
   const auto kept = [&] {
     for (const char* name : {"000044.ph", "LOG", "MANIFEST-000099", "000003.pages", "notes.txt"}) {
-      Check(Snapshot(somebody + "/" + name) == "theirs", std::string(name) + " is gone");
+      Check(Snapshot(foreign + "/" + name) == "theirs", std::string(name) + " is gone");
     }
   };
-  s = rocksdb::DestroyDB(somebody, rocksdb::Options());
+  s = rocksdb::DestroyDB(foreign, rocksdb::Options());
   Check(s.ok(), "DestroyDB: " + s.ToString());
   kept();
-  s = engine->RestoreDBFromLatestBackup(somebody, somebody);
+  s = engine->RestoreDBFromLatestBackup(foreign, foreign);
   Check(s.ok(), "restore: " + s.ToString());
   kept();
 
@@ -671,7 +671,7 @@ void TryRestore(const std::string& root) {
   std::ofstream(place.logs + "/notes.txt") << "not ours";
   if (s.ok()) s = engine->RestoreDBFromLatestBackup(place.db, place.logs);
   Check(s.ok(), s.ToString());
-  Check(fs::exists(place.logs + "/notes.txt"), "somebody's file is gone");
+  Check(fs::exists(place.logs + "/notes.txt"), "the foreign file is gone");
   const Outcome put = Run("--db " + place.db + " put key1 v");
   Check(put.code == 0, put.text);
   ExpectAll(options, place.db, kFlushed + kLogged + 1, "restored");
@@ -733,7 +733,7 @@ void TryRefusedOpenings(const std::string& root) {
   Check(s.ToString().find("was moved") != std::string::npos, s.ToString());
   ExpectAll(OptionsOf({"", true, false, false}, place), place.db + "_moved", kFlushed + kLogged, "moved");
 
-  trial = "somebody's IDENTITY";
+  trial = "a foreign IDENTITY";
   fs::create_directories(place.db);
   std::ofstream(place.db + "/IDENTITY") << "theirs";
   const std::string before = Snapshot(place.db);
