@@ -113,7 +113,7 @@ test_missing_database() {
     refuse 3 "file is a file, not the directory of a database" c --db file $command
   done
   ln -s nowhere dangling
-  refuse 3 "dangling: is a symbolic link to a directory that is not there" c put --db dangling k v
+  refuse 3 "dangling: is a symbolic link to a directory that does not exist" c put --db dangling k v
   refuse 2 "--wal-dir is of an existing database" c put --db notyet --wal-dir logs k v
   [ ! -e notyet ] && [ ! -e logs ] || fail "a refused put made something"
   for command in "get k" "delete k" scan dump stats verify compact; do

@@ -219,7 +219,7 @@ extern ROCKSDB_LIBRARY_API void rocksdb_write_writebatch_wi(rocksdb_t* db, const
 
 /* ---- Reading ---- */
 
-/* NULL, and *vallen 0, if the key is not there. */
+/* NULL, and *vallen 0, if the key does not exist. */
 extern ROCKSDB_LIBRARY_API char* rocksdb_get(rocksdb_t* db, const rocksdb_readoptions_t* options,
     const char* key, size_t keylen, size_t* vallen, char** errptr);
 extern ROCKSDB_LIBRARY_API char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
@@ -232,7 +232,7 @@ extern ROCKSDB_LIBRARY_API char* rocksdb_get_cf_with_ts(rocksdb_t* db, const roc
     options, rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen, size_t*
     vallen, char** ts, size_t* tslen, char** errptr);
 
-/* As many entries in each list as keys. A key that is not there has neither a value nor an error. */
+/* As many entries in each list as keys. A key that does not exist has neither a value nor an error. */
 extern ROCKSDB_LIBRARY_API void rocksdb_multi_get(rocksdb_t* db, const rocksdb_readoptions_t*
     options, size_t num_keys, const char* const* keys_list, const size_t* keys_list_sizes, char**
     values_list, size_t* values_list_sizes, char** errs);
@@ -256,7 +256,7 @@ extern ROCKSDB_LIBRARY_API void rocksdb_batched_multi_get_cf(rocksdb_t* db, cons
     const char* const* keys_list, const size_t* keys_list_sizes, rocksdb_pinnableslice_t** values,
     char** errs, const bool sorted_input);
 
-/* False: the key is not there for sure. If value_found is not NULL it says whether *value, malloc()ed, is set. */
+/* False: the key certainly does not exist. If value_found is not NULL it says whether *value, malloc()ed, is set. */
 extern ROCKSDB_LIBRARY_API unsigned char rocksdb_key_may_exist(rocksdb_t* db, const
     rocksdb_readoptions_t* options, const char* key, size_t key_len, char** value, size_t* val_len,
     const char* timestamp, size_t timestamp_len, unsigned char* value_found);

@@ -24,7 +24,7 @@ class PersistentCache {
   virtual Status Insert(const Slice& key, const char* data,
                         const size_t size) = 0;
 
-  // NotFound if it is not there.
+  // NotFound if it is not in the cache.
   virtual Status Lookup(const Slice& key, std::unique_ptr<char[]>* data,
                         size_t* size) = 0;
 

@@ -66,7 +66,7 @@ rocksdb_pinnableslice_t* ReadPinned(char** errptr, Read read) noexcept {
   return result;
 }
 
-// What many reads give C: lists of the caller's, one entry per key. A key that is not there has no value, and no error.
+// The results of many reads for C: the caller's lists, one entry per key. A missing key has no value, and no error.
 struct ValueLists {
   size_t count;
   char** values;

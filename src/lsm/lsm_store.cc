@@ -212,7 +212,7 @@ Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
   for (const VersionEdit::Deleted& d : edit.deleted) {
     const auto level = static_cast<size_t>(d.level);
     if (level >= recovered_.size() || recovered_[level].erase(d.tph_id) == 0) {
-      return Status::Corruption("manifest: deletes a table that is not there",
+      return Status::Corruption("manifest: deletes a table that does not exist",
                                 std::to_string(d.tph_id));
     }
   }

@@ -467,7 +467,7 @@ TEST_F(TphBeginTest, WithADirectory) {
   EXPECT_EQ(Begin("a"), Tph::Begun::kGoOn);
   EXPECT_EQ(Get("a"), "a1");
   EXPECT_EQ(Begin("a"), Tph::Begun::kFed);
-  // The tombstones are not there, and may not be read.
+  // There are no tombstones, and none may be read.
   std::vector<std::shared_ptr<Piece>> pieces;
   for (const TphPiece& p : meta_.pieces) pieces.push_back(OpenPiece(*p.meta));
   ASSERT_OK(Tph::Open(Context(), meta_, pieces, IndexMode::kResident, &tph_));

@@ -75,8 +75,8 @@ inline int RunTransfers(rocksdb::DB* db, const BeginTransaction& begin, int acco
   return commits;
 }
 
-// Keys that are not there before and not after, but changed since a transaction's snapshot: its write must not go
-// through, even if flushes have changed the deletions. (A compaction to the deepest level may forget them, as
+// Keys that exist neither before nor after, but changed since a transaction's snapshot: its write must conflict,
+// even if flushes have changed the deletions. (A compaction to the deepest level may forget them, as
 // RocksDB's does.) `begin` takes a snapshot.
 inline void DeletedKeysConflict(rocksdb::DB* db, const BeginTransaction& begin) {
   const auto flush = [db] { ASSERT_TRUE(db->Flush(rocksdb::FlushOptions()).ok()); };

@@ -46,7 +46,7 @@ void ValueStore::SetVersion(std::vector<ValueRunRef> runs) {
 Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
   for (uint64_t id : edit.deleted_values) {
     if (recovered_.erase(id) == 0) {
-      return Status::Corruption("manifest: deletes a run of values that is not there",
+      return Status::Corruption("manifest: deletes a run of values that does not exist",
                                 std::to_string(id));
     }
   }

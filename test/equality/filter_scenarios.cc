@@ -53,7 +53,7 @@ void Counters(Transcript* t, const std::string& what, const Options& options) {
   t->Line(line);
 }
 
-// Keys a.. and c.. in one table; those with b and with other numbers are not there.
+// Keys a.. and c.. in one table; those with b and with other numbers do not exist.
 std::unique_ptr<rocksdb::DB> OneTable(Transcript* t, const std::string& name, const Options& options,
                                       int keys) {
   auto db = OpenOrNote(t, name, options);

@@ -60,7 +60,7 @@ void ShowDirectories(Transcript* t, DB* db) {
 
 void ShowExisting(Transcript* t, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    t->Line(name + (rocksdb::Env::Default()->FileExists(t->Path(name)).ok() ? " is there" : " is gone"));
+    t->Line(name + (rocksdb::Env::Default()->FileExists(t->Path(name)).ok() ? " exists" : " is missing"));
   }
 }
 

@@ -122,7 +122,7 @@ class Subject {
     countdown = 0;
     return s;
   }
-  // The first of n that is not there; n: all are.
+  // The first of n that does not exist; n: all exist.
   int FirstMissing(int n) const {
     std::string value;
     for (int i = 0; i < n; ++i) {
@@ -372,7 +372,7 @@ bool ACacheGoesOn() {
     }
     other.join();
     if (cache->GetUsage() != 0 || cache->GetOccupancyCount() != 0) {
-      fprintf(stderr, "FAILED: after allocation %ld of a cache it counts what is not there\n", n);
+      fprintf(stderr, "FAILED: after allocation %ld of a cache its counts are not zero\n", n);
       return false;
     }
   }

@@ -98,7 +98,7 @@ std::unique_ptr<rocksdb::DB> Open(const rocksdb::Options& options, const std::st
   return std::unique_ptr<rocksdb::DB>(db);
 }
 
-// The first of n that is not there, or n.
+// The first of n that does not exist, or n.
 uint64_t FirstMissing(rocksdb::DB* db, uint64_t n, size_t bytes) {
   for (uint64_t i = 0; i < n; ++i) {
     std::string value;

@@ -111,7 +111,7 @@ std::string Entities::Read(const StressDb& db, int family, const std::string& ke
   rocksdb::PinnableWideColumns columns;
   Status entity = db.db()->GetEntity(read, handle, key, &columns);
   if (found == state.end()) {
-    return s.IsNotFound() && entity.IsNotFound() ? "" : key + " is there: " + s.ToString() + ", " + entity.ToString();
+    return s.IsNotFound() && entity.IsNotFound() ? "" : key + " exists: " + s.ToString() + ", " + entity.ToString();
   }
   if (!s.ok() || value != DefaultOf(found->second)) {
     return key + ": expected " + Show(DefaultOf(found->second)) + ", got " + s.ToString() + " " + Show(value);

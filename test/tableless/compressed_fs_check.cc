@@ -117,7 +117,7 @@ Status CheckGets(rocksdb::DB* db, uint64_t records, int round) {
     Status s = db->Get(rocksdb::ReadOptions(), KeyOf(number), &value);
     if (!s.ok() && !s.IsNotFound()) return s;
     if (s.ok() != Exists(number, round)) {
-      return Status::Corruption(KeyOf(number), s.ok() ? "is there" : "is not there");
+      return Status::Corruption(KeyOf(number), s.ok() ? "exists" : "does not exist");
     }
     if (s.ok() && value != ValueOf(number, round)) return Status::Corruption(KeyOf(number), "has another value");
   }

@@ -20,7 +20,7 @@ int Delete(const Globals& globals, const std::string& key, Database* database) {
 void AddDelete(CLI::App* app, Globals* globals) {
   auto key = std::make_shared<std::string>();
   CLI::App* command = AddDatabaseCommand(
-      app, globals, "delete", "Delete a key, synced; no error if it is not there", OpenMode::kWrite,
+      app, globals, "delete", "Delete a key, synced; no error if it does not exist", OpenMode::kWrite,
       [=] { return DecodeArgument("delete", "KEY", globals->KeyHex(), key.get()) ? kOk : kUsage; },
       [=](Database* database) { return Delete(*globals, *key, database); });
   command->add_option("KEY", *key, "the key")->required();

@@ -13,7 +13,7 @@ namespace compassdb_cli {
 const char* ExitCodesText() {
   return "Exit codes of compassdb:\n"
          "  0  done\n"
-         "  1  the key is not there (get)\n"
+         "  1  the key does not exist (get)\n"
          "  2  usage error: unknown command, flag or value\n"
          "  3  the database or the system failed: no such database, locked,\n"
          "     no space, I/O error, no such column family, refused import\n"

@@ -107,7 +107,7 @@ Status Unfinished::Begin(const std::string& command, const std::string& place) {
   inside_ = fs::exists(place_, ec);
   if (inside_ && !fs::is_directory(place_, ec)) return Status::InvalidArgument(place, "exists and is not a directory");
   if (!inside_ && fs::is_symlink(fs::symlink_status(place_, ec))) {
-    return Status::InvalidArgument(place, "is a symbolic link to a directory that is not there");
+    return Status::InvalidArgument(place, "is a symbolic link to a directory that does not exist");
   }
   staging_ = inside_ ? StagingInside(place_) : fs::path(place_.string() + ".unfinished");
   mark_ = staging_ / ("made-by-" + command);

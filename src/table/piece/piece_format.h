@@ -50,7 +50,7 @@ struct PieceFooter {
   uint64_t data_order = 0;         // a DataOrder
   uint64_t order_bytes = 0;        // pages of the reverse index, after the data blocks
 
-  // Without a filter, and with one or without a hash list: else its length is not there.
+  // Without a filter, and with one or without a hash list: else its length is left out.
   static constexpr size_t kLeastBytes = 8 * (kPieceSections + 9) + 16;
   static constexpr size_t kMostBytes = kLeastBytes + 8;
   bool has_filter() const { return SectionLength(PieceSection::kFilter) != 0; }
