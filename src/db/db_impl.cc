@@ -36,8 +36,8 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership, std::uniqu
       background_changed_(&mu_),
       commits_(config_.fs, config_.name, config_.options.max_manifest_file_size, &mu_, manifest_state_),
       front_(config_, [this] { return commits_.NewNumber(); }),
-      scheduler_(std::make_unique<Scheduler>(ThreadPoolsOfEnv(config_.options.env))),
-      space_(config_, read_only_, {*files_, *ledger_, commits_, front_.logs}, &mu_, *scheduler_, *this,
+      scheduler_(ThreadPoolsOfEnv(config_.options.env)),
+      space_(config_, read_only_, {*files_, *ledger_, commits_, front_.logs}, &mu_, scheduler_, jobs_,
              {event_log_, listeners_}) {
   const rocksdb::DBOptions& options = config_.options;
   if (options.sst_file_manager != nullptr && !read_only_) {
@@ -57,7 +57,7 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership, std::uniqu
   store_context_.describe_job = [this](JobRecord* record) { return manifest_state_.DescribeJob(&commits_, record); };
   store_context_.compaction_wanted = [this] {
     MutexLock lock(&mu_);
-    MaybeSchedule();
+    jobs_.MaybeSchedule();
   };
   store_context_.delete_later = [this](const std::string& path) { space_.obsolete().AddPages(path); };
   store_context_.checksums = options.file_checksum_gen_factory.get();
@@ -74,8 +74,6 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership, std::uniqu
                       rocksdb::RateLimiter::OpType::kWrite);
     };
   }
-  scheduler_->EnsureThreads(JobPriority::kHigh, config_.max_flushes());
-  scheduler_->EnsureThreads(JobPriority::kLow, config_.max_compactions());
 }
 
 void DBImpl::Follow(const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links,
@@ -90,19 +88,18 @@ void DBImpl::Follow(const std::vector<std::string>& tables, std::unique_ptr<Link
 
 void DBImpl::StartWork() {
   if (Status limit = space_.TrackAll(); !limit.ok()) {
-    SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
+    error_reporter_.SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
   }
   {
     MutexLock lock(&mu_);
     for (const auto& family : families_.All()) family->LimitMemTable();
-    opened_ = true;
     memtables_.LimitsChanged(nullptr);
     stalls_.Update();
-    MaybeSchedule();
+    jobs_.Open();
   }
   space_.Start(families_);
   reports_.stats_dump()->Schedule();
-  idle_looks_.Schedule();
+  jobs_.ScheduleIdleLooks();
 }
 
 Status DBImpl::TryCatchUpWithPrimary() {
@@ -162,21 +159,130 @@ rocksdb::Options DBImpl::GetOptions(ColumnFamilyHandle* handle) const {
   return rocksdb::Options(GetDBOptions(), FamilyOf(handle)->options());
 }
 
-void DBImpl::FamilyChanged(const std::shared_ptr<ColumnFamily>& family) {
-  if (family == nullptr) {
-    stalls_.SetMaxRate(config_.options.delayed_write_rate);
-  } else if (family->dropped) {
-    std::erase(background_.flush_queue, family);
-    std::erase(background_.compaction_queue, family);
-  }
-  memtables_.LimitsChanged(family.get());
-  stalls_.Update();
-  MaybeSchedule();
+void DBImpl::CancelBackgroundWork(bool wait) {
+  if (process_.Inherited()) return;
+  if (!shutting_down_) flusher_.FlushUnlogged();
+  shutting_down_ = true;
+  manual_compactions_.Cancel();
+  jobs_.Cancel(wait);
 }
 
-void DBImpl::FamiliesChanged() {
-  stalls_.NotifyListeners();
-  idle_looks_.Schedule();
+Status DBImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) {
+  for (ColumnFamilyHandle* handle : families) {
+    if (Status s = SetOptions(handle, {{"disable_auto_compactions", "false"}}); !s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status DBImpl::Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* family) {
+  return Flush(options, std::vector<ColumnFamilyHandle*>{family});
+}
+
+Status DBImpl::Flush(const rocksdb::FlushOptions& options, const std::vector<ColumnFamilyHandle*>& handles) {
+  if (Status s = CheckWritable("Flush"); !s.ok()) return s;
+  Families families;
+  for (ColumnFamilyHandle* handle : handles) {
+    families.push_back(SharedFamilyOf(handle));
+    if (families.back()->dropped && !config_.options.atomic_flush) {
+      return Status::ColumnFamilyDropped(families.back()->name());
+    }
+  }
+  if (config_.options.atomic_flush) families = families_.All();
+  return flusher_.Flush(families, options, rocksdb::FlushReason::kManualFlush);
+}
+
+Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options, ColumnFamilyHandle* handle,
+                            const Slice* begin, const Slice* end) {
+  if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
+  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+  if (Status s = ManualCompactions::Check(options, *family, begin, end); !s.ok()) return s;
+  if (options.full_history_ts_low != nullptr && !options.full_history_ts_low->empty()) {
+    Status s = family_histories_.Raise(family, options.full_history_ts_low->ToString());
+    if (!s.ok()) return s;
+  }
+  return manual_compactions_.CompactRange(options, family, begin, end);
+}
+
+Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle* handle,
+                            const std::vector<std::string>& input_file_names, int output_level, int output_path_id,
+                            std::vector<std::string>* output_file_names, rocksdb::CompactionJobInfo* info) {
+  if (Status s = CheckWritable("CompactFiles"); !s.ok()) return s;
+  if (handle == nullptr) return Status::InvalidArgument("ColumnFamilyHandle must be non-null.");
+  return manual_compactions_.CompactFiles(SharedFamilyOf(handle), input_file_names, output_level, output_path_id,
+                                          output_file_names, info);
+}
+
+Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin, const Slice* end) {
+  if (Status s = CheckWritable("SuggestCompactRange"); !s.ok()) return s;
+  manual_compactions_.Suggest(FamilyOf(handle), begin, end);
+  return Status::OK();
+}
+
+Status DBImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) {
+  if (Status s = CheckWritable("PromoteL0"); !s.ok()) return s;
+  return manual_compactions_.PromoteLevel0(SharedFamilyOf(handle), target_level);
+}
+
+Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* ranges, size_t n, bool include_end) {
+  if (process_.Inherited()) return InheritedStatus();
+  if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
+  return manual_compactions_.DropTables(SharedFamilyOf(handle), ranges, n, include_end);
+}
+
+Status DBImpl::IngestExternalFile(ColumnFamilyHandle* handle, const std::vector<std::string>& external_files,
+                                  const rocksdb::IngestExternalFileOptions& options) {
+  rocksdb::IngestExternalFileArg arg;
+  arg.column_family = handle;
+  arg.external_files = external_files;
+  arg.options = options;
+  return IngestExternalFiles({arg});
+}
+
+Status DBImpl::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) {
+  if (Status s = CheckWritable("IngestExternalFile"); !s.ok()) return s;
+  return ingester_.Ingest(args);
+}
+
+Status DBImpl::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                                            const rocksdb::ImportColumnFamilyOptions& import_options,
+                                            const rocksdb::ExportImportFilesMetaData& metadata,
+                                            ColumnFamilyHandle** handle) {
+  if (Status s = CheckWritable("CreateColumnFamilyWithImport"); !s.ok()) return s;
+  return ingester_.Import(options, name, import_options, metadata, handle);
+}
+
+Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path, rocksdb::LiveFileMetaData* metadata,
+                           bool* written) {
+  if (process_.Inherited()) return InheritedStatus();
+  *written = false;
+  if (!read_only_) {
+    const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    Status s = flusher_.Flush({family}, flush, rocksdb::FlushReason::kManualFlush);
+    if (!s.ok()) return s;
+    // Then there may be something that was not flushed.
+    if (family->dropped) return Status::ColumnFamilyDropped(family->name());
+  }
+  return table_exporter_.Export(handle, path, metadata, written);
+}
+
+Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options) {
+  if (process_.Inherited()) return InheritedStatus();
+  if (Status s = CheckWritable("WaitForCompact"); !s.ok()) return s;
+  if (options.flush) {
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    Status s = flusher_.Flush(families_.All(), flush, rocksdb::FlushReason::kManualFlush);
+    if (!s.ok()) return s;
+  }
+  if (Status s = jobs_.WaitUntilIdle(options); !s.ok()) return s;
+  return options.close_db ? Close() : Status::OK();
+}
+
+Status DBImpl::Resume() {
+  if (Status s = CheckWritable("Resume"); !s.ok()) return s;
+  return resumer_.Resume();
 }
 
 Status DBImpl::LoadIndex(ColumnFamilyHandle* handle) {
@@ -200,23 +306,14 @@ Status DBImpl::Shutdown() {
     closed_ = true;
   }
   reports_.stats_dump()->Stop();
-  idle_looks_.Stop();
   space_.Stop();
-  {
-    MutexLock lock(&mu_);
-    if (std::exchange(background_.paused, 0) > 0) MaybeSchedule();  // nobody is left to continue it
-  }
+  jobs_.BeginClose();
   write_path_.AbandonLogLock();
   auto_resume_.Stop();
-  FlushUnloggedData();
-  {
-    MutexLock lock(&mu_);
-    shutting_down_ = true;
-    manual_cancelled_ = true;
-    background_changed_.SignalAll();
-    while (background_.manual_running > 0) background_changed_.Wait();
-  }
-  scheduler_->Shutdown();
+  flusher_.FlushUnlogged();
+  shutting_down_ = true;
+  manual_compactions_.Cancel();
+  jobs_.Close();
   Status s;
   if (!read_only_) {
     space_.Close();
@@ -229,7 +326,7 @@ Status DBImpl::Shutdown() {
     ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     const bool logs = !front_.logs.CurrentIsEmpty() && front_.logs.synced().bytes > 0;
-    if (s.ok() && opened_ && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
+    if (s.ok() && jobs_.opened() && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
       // Says how far the logs are synced, so that a log that is cut short or gone is missed. It stands behind the last
       // commit that counts, so that damage to the manifest's last record, which looks like a torn one, costs nothing.
       std::vector<CommitItem> nothing(1);

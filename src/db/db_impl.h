@@ -31,16 +31,22 @@
 
 #include "db/copy/follow_log.h"
 #include "db/copy/live_files.h"
+#include "db/copy/table_exporter.h"
 #include "db/families/family_histories.h"
 #include "db/families/family_manager.h"
 #include "db/families/option_setter.h"
 #include "db/jobs/auto_resume.h"
-#include "db/jobs/background_errors.h"
-#include "db/jobs/background_work.h"
+#include "db/jobs/background_jobs.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
+#include "db/jobs/error_reporter.h"
+#include "db/jobs/family_changes.h"
+#include "db/jobs/flusher.h"
+#include "db/jobs/ingester.h"
 #include "db/jobs/job.h"
 #include "db/jobs/manifest_state.h"
+#include "db/jobs/manual_compactions.h"
+#include "db/jobs/resumer.h"
 #include "db/jobs/scheduler.h"
 #include "db/open/database_parts.h"
 #include "db/open/db_config.h"
@@ -52,7 +58,6 @@
 #include "db/report/listeners.h"
 #include "db/report/metadata.h"
 #include "db/report/reports.h"
-#include "db/space/idle_looks.h"
 #include "db/space/space_reclaimer.h"
 #include "db/write/write_path.h"
 #include "family/column_family.h"
@@ -70,12 +75,7 @@ using rocksdb::Range;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class DBImpl : public rocksdb::DB,
-               private BackgroundWork,
-               private BackgroundErrors,
-               private CopyJobs,
-               private FamilyObserver,
-               private JobHost {
+class DBImpl : public rocksdb::DB {
  public:
   // `lock`: null of a database that is only read. Then it is opened: its parts are filled.
   explicit DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership = nullptr,
@@ -92,7 +92,7 @@ class DBImpl : public rocksdb::DB,
 
   // Lifetime (db_impl.cc).
   Status Close() override;
-  Status Resume() override;  // resume.cc
+  Status Resume() override;
   Status TryCatchUpWithPrimary() override;
 
   // Column families (family_manager.cc).
@@ -305,13 +305,16 @@ class DBImpl : public rocksdb::DB,
   // For rocksdb::DeleteFilesInRanges.
   Status DropTables(ColumnFamilyHandle* family, const rocksdb::RangePtr* ranges, size_t n,
                     bool include_end);
-  Status PauseBackgroundWork() override;
+  Status PauseBackgroundWork() override {
+    jobs_.Pause();
+    return Status::OK();
+  }
   // For rocksdb::CancelAllBackgroundWork: no flush or compaction starts any more.
   void CancelBackgroundWork(bool wait);
-  Status ContinueBackgroundWork() override;
+  Status ContinueBackgroundWork() override { return jobs_.Continue(); }
   Status EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) override;
-  void DisableManualCompaction() override;
-  void EnableManualCompaction() override;
+  void DisableManualCompaction() override { manual_compactions_.Disable(); }
+  void EnableManualCompaction() override { manual_compactions_.Enable(); }
 
   // Options (option_setter.cc).
   using DB::SetOptions;
@@ -401,7 +404,7 @@ class DBImpl : public rocksdb::DB,
     return log_follower_.GetUpdatesSince(sequence, iterator);
   }
 
-  // Tables from outside (ingest.cc).
+  // Tables from outside (Ingester).
   using DB::IngestExternalFile;
   Status IngestExternalFile(ColumnFamilyHandle* family,
                             const std::vector<std::string>& external_files,
@@ -443,132 +446,7 @@ class DBImpl : public rocksdb::DB,
   Status Shutdown();
 
  private:
-  friend class AutoResume;
-
   Status CheckWritable(const char* method) const { return config_.CheckWritable(method); }
-
-  // --- flush.cc
-  Status FlushFamilies(const Families& families, const rocksdb::FlushOptions& options,
-                       rocksdb::FlushReason reason);
-  void BackgroundFlush();
-  using FlushTargets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
-  // Without `while_paused` it is Busy while background work is paused.
-  Status WaitForFlush(const FlushTargets& targets, bool for_listeners, bool while_paused = true);
-  void FlushUnloggedData();
-
-  // --- ingest.cc
-  struct Ingestion;
-  class TableIngestion;
-  Status CheckIngestedFiles(const rocksdb::IngestExternalFileArg& arg);
-  Status OpenIngestion(const rocksdb::IngestExternalFileArg& arg,
-                       std::vector<Ingestion>* ingestions);
-  Status FlushForIngestion(const std::vector<Ingestion>& ingestions) EXCLUDES(mu_);
-  Status AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) EXCLUDES(mu_);
-  static IngestPlace PlaceOf(const Ingestion& ingestion);
-  void CloseIngested(Ingestion* ingestion, bool move);
-
-  // CopyJobs (live_files.h).
-  Status FlushAll() override;
-  void AwaitDeletions() override EXCLUDES(mu_);
-  void ResumeDeletions() override EXCLUDES(mu_);
-
-  // --- compaction.cc
-  void BackgroundCompaction();
-  void BackgroundCollection();
-  void BackgroundLongWork();
-  // What these consist of. No family and no task: none was found.
-  struct Picked {
-    std::shared_ptr<ColumnFamily> family;
-    std::unique_ptr<CompactionTask> task;
-    Status status;  // no memory to look
-  };
-  // `beside`, if any, counts it while it runs. `pick` holds mu_.
-  void RunPicked(Picked (DBImpl::*pick)(), int* scheduled, int* beside) EXCLUDES(mu_);
-  Picked PickCompaction() REQUIRES(mu_);
-  Picked PickCollection() REQUIRES(mu_);
-  Picked PickLongWork() REQUIRES(mu_);
-  bool PickOf(const std::shared_ptr<ColumnFamily>& family, const char* what,
-              const std::function<std::unique_ptr<CompactionTask>(Store*)>& look, Picked* picked) REQUIRES(mu_);
-  bool MayCompact(const ColumnFamily& family) const REQUIRES(mu_);
-  void BackgroundBegins(ColumnFamily* family) REQUIRES(mu_);
-  Status RunInBackground(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
-                         const Status& looked);
-  void BackgroundEnds(std::shared_ptr<ColumnFamily> family, const Status& s) REQUIRES(mu_);
-  // Of a task that writes nothing.
-  Status RunSilently(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task)
-      EXCLUDES(mu_);
-  Status RunCompaction(const std::shared_ptr<ColumnFamily>& family,
-                       std::unique_ptr<CompactionTask> task, bool manual,
-                       const std::atomic<bool>* cancel, JobReport* report = nullptr);
-  // `done`, if any, is told of every job that succeeded.
-  Status RunManual(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
-                   const std::atomic<bool>* cancel,
-                   const std::function<void(const JobReport&)>& done = nullptr);
-  // The same of whatever `pick` finds, until that is nothing.
-  Status RunPicked(const std::shared_ptr<ColumnFamily>& family,
-                   const std::function<std::unique_ptr<CompactionTask>(bool* conflict)>& pick,
-                   const std::atomic<bool>* cancel, const std::function<void(const JobReport&)>& done);
-  // Of all groups of separated values that have garbage; of the oldest share of them, or as the family has it.
-  Status CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
-                       const std::atomic<bool>* cancel);
-  class CollectionHold;
-  // A manual compaction is under way while it lives; exclusively: without automatic ones, for which it waits.
-  class ManualTurn {
-   public:
-    ManualTurn(DBImpl* db, bool exclusive);
-    ~ManualTurn();
-    ManualTurn(const ManualTurn&) = delete;
-    ManualTurn& operator=(const ManualTurn&) = delete;
-
-   private:
-    DBImpl* const db_;
-    const bool exclusive_;
-  };
-  int DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end);
-
-  // --- compaction_requests.cc
-  Status MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
-  Status ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to);
-  Status SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level, const Slice* begin,
-                         const Slice* end);
-  bool BackgroundIdle() REQUIRES(mu_);
-
-  // --- resume.cc
-  // Told to nobody if it fails.
-  Status ResumeUnasked();
-  bool ResumeFromSoft() EXCLUDES(mu_);  // false: it is not a soft error
-  // By itself it does not wait, at the front, for work that the user has paused: Busy.
-  Status TryResume(bool asked, Status* old);
-  std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(mu_);
-
-  // --- background.cc
-  bool FlushReady(const ColumnFamily& family) const REQUIRES(mu_);
-  // A flush takes all families.
-  bool FlushesTogether() const REQUIRES(mu_);
-  // No flush may begin now, although its job may.
-  bool FlushesHeld() const REQUIRES(mu_);
-  void MaybeSchedule() override REQUIRES(mu_);
-  int FlushesRunning() const override REQUIRES(mu_) { return background_.flushes_running; }
-  int CompactionsRunning() const override REQUIRES(mu_) {
-    return background_.compactions_running + background_.manual_running;
-  }
-  void AwaitBackground(std::chrono::milliseconds most = std::chrono::milliseconds(200)) override REQUIRES(mu_);
-  void AwaitSnapshots() REQUIRES(mu_);
-  void StartQueued() override REQUIRES(mu_);
-  // False if it may not be.
-  bool ScheduleJob(void (DBImpl::*job)(), JobPriority priority, int* scheduled) REQUIRES(mu_);
-  void BackgroundDone() REQUIRES(mu_);
-  void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override EXCLUDES(mu_);
-  void WriteRefused() override { auto_resume_.StartIfMissing(); }
-  // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB), where it may be at all.
-  void WaitAfterFailure() REQUIRES(mu_);
-  void JobUnscheduled(int* scheduled) EXCLUDES(mu_);
-  // What a job wrote. Where that is more than the allowed space, writes are refused from now on.
-  void TrackFiles(const JobReport& report) override EXCLUDES(mu_);
-
-  // What follows from changed families and options.
-  void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override REQUIRES(mu_);
-  void FamiliesChanged() override EXCLUDES(mu_);
 
   const ProcessMark process_;
   DbConfig config_;
@@ -590,77 +468,51 @@ class DBImpl : public rocksdb::DB,
   SpareFiles spare_files_{config_.fs, PieceFileName, [this] { return commits_.NewNumber(); }};
   WriteFront front_;
   ErrorHandler errors_;
-  SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
-  std::unique_ptr<Scheduler> scheduler_;  // ends its jobs in Shutdown
+  std::atomic<bool> shutting_down_{false};
+  std::atomic<int> next_job_id_{1};
+  AutoResume auto_resume_{config_, listeners_, errors_, *files_->dirs(), space_, resumer_};
+  ErrorReporter error_reporter_{config_, listeners_, front_.logs, errors_, auto_resume_, &mu_, &background_changed_};
+  Scheduler scheduler_;
+  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, &commits_,
+                                        &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_,
+                                        &error_reporter_};
+  const MemTableFlush::Deps flush_deps_{families_, &front_.logs, &errors_, front_.unlogged_data};
+  BackgroundJobs jobs_{job_environment_, flush_deps_, scheduler_};
+  SnapshotList snapshots_{&front_.last_sequence, &mu_, &jobs_};
   SpaceReclaimer space_;
   WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
-  MemTableSwitch memtables_{config_, front_, &mu_, families_, stalls_, listeners_, *this, errors_};
-  std::atomic<bool> shutting_down_{false};
-  std::atomic<int> manual_disabled_{0};
-  std::atomic<bool> manual_cancelled_{false};  // disabled, or shutting down
-
-  struct Background {
-    int flushes_scheduled = 0;
-    int flushes_running = 0;
-    int compactions_scheduled = 0;
-    int compactions_running = 0;
-    int manual_running = 0;
-    int manual_jobs = 0;  // of these, that do not wait for something
-    int paused = 0;            // PauseBackgroundWork
-    int collections_running = 0;  // of these, of separated values
-    // One at a time, beside what max_background_jobs allows.
-    struct Beside {
-      int scheduled = 0;
-      int running = 0;  // of compactions_running; max_compactions() is of the others
-      bool under_way() const { return scheduled + running > 0; }
-    };
-    Beside collections;  // while a flush waits for the room that they make
-    Beside long_work;    // journals go on being applied
-    uint32_t last_long_work = 0;  // family: the next one has its turn
-    // CompactRange with exclusive_manual_compaction. Collections go on beside it, which touch no table: they keep the
-    // bound on separated values.
-    int exclusive_manual = 0;
-    // A log was given up, and what it held is not in tables yet: one flush takes all families, as with atomic_flush,
-    // since what a power cut leaves of a batch could not be made whole from the log.
-    bool flush_together = false;
-    int flushes_under_way() const { return flushes_scheduled + flushes_running; }
-    int compactions_under_way() const {
-      return compactions_scheduled + compactions_running - long_work.running - collections.running;
-    }
-    std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
-    std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
-  };
-  Background background_ GUARDED_BY(mu_);
-  bool opened_ GUARDED_BY(mu_) = false;  // recovery is over: work may be scheduled
+  MemTableSwitch memtables_{config_, front_, &mu_, families_, stalls_, listeners_, jobs_, errors_};
   bool closed_ GUARDED_BY(mu_) = false;
-  std::atomic<int> next_job_id_{1};
-  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &commits_,
-                                        &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_, this};
 
+  Flusher flusher_{job_environment_, flush_deps_, front_.queue, memtables_, jobs_};
+  Resumer resumer_{job_environment_, families_, errors_, front_, memtables_, jobs_, flusher_};
+  FamilyChanges family_changes_{config_, stalls_, memtables_, jobs_, &mu_};
+  ManualCompactions manual_compactions_{job_environment_, families_, errors_, jobs_, flusher_};
   Tracing tracing_;
-  WriteAdmission write_admission_{config_, front_, &mu_, families_, memtables_, stalls_, space_, *this, errors_,
-                                  *this, shutting_down_};
+  WriteAdmission write_admission_{config_, front_, &mu_, families_, memtables_, stalls_, space_, jobs_, errors_,
+                                  error_reporter_, shutting_down_};
   WritePath write_path_{config_, front_, &mu_, families_, memtables_, write_admission_, stalls_, errors_,
-                        *this, tracing_, shutting_down_};
+                        error_reporter_, tracing_, shutting_down_};
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  front_.last_sequence, front_.unlogged_data, &snapshots_, &tracing_, &mu_};
   FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};
   OptionsFiles options_files_{config_, ownership_.get(), &mu_, families_, commits_, *ledger_};
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
-                                front_, errors_, commits_, manifest_state_, families_, family_factory_, options_files_, space_, listeners_, *this};
+                                front_, errors_, commits_, manifest_state_, families_, family_factory_,
+                                options_files_, space_, listeners_, family_changes_, error_reporter_};
+  Ingester ingester_{job_environment_, families_, errors_, front_, memtables_, jobs_, flusher_, family_manager_};
   FamilyHistories family_histories_{config_, &mu_, commits_, space_};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs},
-                        options_files_.number(), &mu_, *this};
+                        options_files_.number(), &mu_, flusher_};
+  TableExporter table_exporter_{config_, read_only_, front_.last_sequence, reader_};
   LogFollower log_follower_{config_, front_.logs, front_.last_sequence};
   Metadata metadata_{manifest_state_.db_id(), families_, files_.get(), *ledger_};
   Reports reports_{{config_, families_, *ledger_, snapshots_, front_.logs, errors_, front_.written,
                     front_.last_sequence, mu_,
-                    stalls_.controller(), *this}};
+                    stalls_.controller(), jobs_}};
   OptionSetter option_setter_{config_, &mu_, front_.queue,
-                              OptionUsers{store_context_, front_.logs, *scheduler_, *reports_.stats_dump()},
-                              families_, options_files_, space_, *this};
-  IdleLooks idle_looks_{families_, &mu_, *this};
-  AutoResume auto_resume_{this};
+                              OptionUsers{store_context_, front_.logs, scheduler_, *reports_.stats_dump()},
+                              families_, options_files_, space_, family_changes_};
   const DatabaseParts parts_{config_, ownership_.get(), store_context_, *files_, *ledger_, spare_files_, mu_,
                              families_, manifest_state_, commits_, front_, space_, family_factory_, family_manager_,
                              options_files_, live_files_, reports_, listeners_, event_log_, next_job_id_};
@@ -668,7 +520,7 @@ class DBImpl : public rocksdb::DB,
   // A callback that forks may return into the engine in the child: what waits there or is under way ends soon.
   const AtForks forks_{this, {.in_child = [](void* db) {
     static_cast<DBImpl*>(db)->shutting_down_ = true;
-    static_cast<DBImpl*>(db)->manual_cancelled_ = true;
+    static_cast<DBImpl*>(db)->manual_compactions_.Cancel();
   }}};
 };
 

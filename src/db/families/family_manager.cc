@@ -44,7 +44,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
   if (s.ok()) s = (*family)->store()->Open();
   if (!s.ok()) return s;
   if (s = CommitNew(*family); !s.ok()) {
-    observer_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+    background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
     return s;
   }
   LogInfo(config_.info_log.get(), "created column family [" + name + "], id " + std::to_string(id));
@@ -139,7 +139,7 @@ Status FamilyManager::Drop(const std::vector<rocksdb::ColumnFamilyHandle*>& hand
     }
   }
   if (!s.ok()) {
-    observer_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
+    background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kManifestWrite);
     return s;
   }
   if (!any) return refused;

@@ -13,6 +13,7 @@
 #include "db/families/family_factory.h"
 #include "db/families/family_observer.h"
 #include "db/families/options_files.h"
+#include "db/jobs/background_errors.h"
 #include "db/jobs/commit.h"
 #include "db/jobs/error_handler.h"
 #include "db/jobs/manifest_state.h"
@@ -28,7 +29,7 @@ class FamilyManager final : public HandleOwner {
   FamilyManager(const DbConfig& config, Ownership* ownership, Mutex* mu, WriteFront& front,
                 const ErrorHandler& errors, CommitQueue& commits, ManifestState& manifest_state,
                 ColumnFamilySet& families, FamilyFactory& factory, OptionsFiles& options_files, SpaceReclaimer& space,
-                const Listeners& listeners, FamilyObserver& observer)
+                const Listeners& listeners, FamilyObserver& observer, BackgroundErrors& background_errors)
       : config_(config),
         ownership_(ownership),
         mu_(mu),
@@ -41,7 +42,8 @@ class FamilyManager final : public HandleOwner {
         options_files_(options_files),
         space_(space),
         listeners_(listeners),
-        observer_(observer) {}
+        observer_(observer),
+        background_errors_(background_errors) {}
 
   // One family, and nothing else: no OPTIONS file, no observer's FamiliesChanged. While a database is opened.
   Status Create(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
@@ -83,6 +85,7 @@ class FamilyManager final : public HandleOwner {
   SpaceReclaimer& space_;
   const Listeners& listeners_;
   FamilyObserver& observer_;
+  BackgroundErrors& background_errors_;
   std::unique_ptr<ColumnFamilyHandleImpl> default_handle_;
 };
 

@@ -19,7 +19,8 @@ class HandleListener final : public rocksdb::EventListener {
 };
 
 // The manager with what it needs, and nothing else of a database.
-class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, protected BackgroundWork {
+class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, protected BackgroundErrors,
+                          protected BackgroundWork {
  protected:
   FamilyManagerTest() {
     EXPECT_TRUE(fs_->CreateDir("/db").ok());
@@ -51,6 +52,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override {
     errors_.Set(error, reason).PermitUncheckedError();
   }
+  void WriteRefused() override {}
   void MaybeSchedule() override {}
   void AwaitBackground(std::chrono::milliseconds) override {}
   int FlushesRunning() const override { return 0; }
@@ -101,6 +103,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
                          options_files_,
                          space_,
                          listeners_,
+                         *this,
                          *this};
   std::vector<std::string> changed_;
 };

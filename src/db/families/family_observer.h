@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "family/column_family.h"
-#include "rocksdb/listener.h"
 
 namespace compassdb {
 
@@ -15,8 +14,6 @@ class FamilyObserver {
   virtual void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) = 0;
   // Afterwards, without locks.
   virtual void FamiliesChanged() = 0;
-  // Without locks.
-  virtual void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) = 0;
 
  protected:
   ~FamilyObserver() = default;

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "db/db_impl.h"
+#include "db/jobs/resumer.h"
+#include "db/report/info_log.h"
 #include "db/report/statistics_util.h"
 #include "util/start_thread.h"
 
@@ -32,7 +33,7 @@ std::string DirOf(const Status& error, const DbConfig& config, const std::vector
   return found.empty() ? config.name : found;
 }
 
-// What cannot be told is tried.
+// What is not known is tried.
 bool HasSpace(FileSystem* fs, const std::string& dir) {
   uint64_t free = 0;
   return !fs->GetFreeSpace(dir, &free).ok() || free >= kLeastFreeBytes;
@@ -41,15 +42,15 @@ bool HasSpace(FileSystem* fs, const std::string& dir) {
 }  // namespace
 
 void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reason) {
-  if (!GoesAway(error) || db_->config_.options.max_bgerror_resume_count <= 0) return;
+  if (!GoesAway(error) || config_.options.max_bgerror_resume_count <= 0) return;
   {
     MutexLock lock(&mu_);
     if (running_ || stopped_) return;
   }
-  if (!db_->listeners_.ErrorRecoveryBegins(reason, error)) return;
+  if (!listeners_.ErrorRecoveryBegins(reason, error)) return;
   MutexLock lock(&mu_);
   if (running_ || stopped_) return;
-  if (telling_) {
+  if (reporting_) {
     // Not to be waited for: it may be the caller, or want what the caller holds.
     running_ = true;
     next_ = error;
@@ -58,7 +59,7 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
   if (thread_.joinable()) thread_.join();  // it has nothing left to do
   next_ = error;
   if (!Start()) {
-    LogInfo(db_->config_.info_log.get(), "no thread to resume by itself: the next refused write tries again");
+    LogInfo(config_.info_log.get(), "no thread to resume by itself: the next refused write tries again");
   }
 }
 
@@ -67,7 +68,7 @@ bool AutoResume::Start() {
   missing_ = !started;
   if (!started) return false;
   running_ = true;
-  Tick(db_->config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
+  Tick(config_.options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_COUNT);
   return true;
 }
 
@@ -80,18 +81,18 @@ void AutoResume::StartIfMissing() {
 void AutoResume::Loop(Status old_error) {
   while (true) {
     Status error = Try();
-    if (error.ok()) return;  // resumed, by this or by somebody else, who has told of it
+    if (error.ok()) return;  // resumed, by this or by somebody else, who has called the listeners
     if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
-    db_->listeners_.ErrorRecoveryEnds(old_error, error);
+    listeners_.ErrorRecoveryEnds(old_error, error);
     MutexLock lock(&mu_);
-    telling_ = false;
+    reporting_ = false;
     if (!running_) return;
     old_error = next_;
   }
 }
 
 Status AutoResume::Try() {
-  const rocksdb::DBOptions& options = db_->config_.options;
+  const rocksdb::DBOptions& options = config_.options;
   const auto pause = std::chrono::microseconds(
       std::max<uint64_t>(options.bgerror_resume_retry_interval, kLeastMicros));
   int waited = 0;
@@ -100,23 +101,23 @@ Status AutoResume::Try() {
     {
       MutexLock lock(&mu_);
       if (!stopped_) changed_.WaitFor(pause);
-      // Whoever sets an error now sees running_, or comes after it.
-      error = db_->errors_.error();
+      // An error that is set now sees running_, or comes after it.
+      error = errors_.error();
       if (stopped_ || tries <= 0 || !GoesAway(error)) {
         running_ = false;
         if (stopped_) error = Status::OK();
-        telling_ = !error.ok();
+        reporting_ = !error.ok();
         return error;
       }
     }
-    db_->space_.Press();
-    const std::string dir = DirOf(error, db_->config_, db_->files_->dirs()->All());
-    if (++waited < kRoundsWithoutSpace && !HasSpace(db_->config_.fs, dir)) continue;
+    space_.Press();
+    const std::string dir = DirOf(error, config_, dirs_.All());
+    if (++waited < kRoundsWithoutSpace && !HasSpace(config_.fs, dir)) continue;
     waited = 0;
     --tries;
     Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
     // The next round sees what became of it.
-    if (!db_->ResumeUnasked().ok()) continue;
+    if (!resumer_.ResumeUnasked().ok()) continue;
     Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
     Record(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_COUNT,
            static_cast<uint64_t>(options.max_bgerror_resume_count - tries));

@@ -9,17 +9,22 @@
 #include <atomic>
 #include <thread>
 
-#include "rocksdb/listener.h"
-#include "rocksdb/status.h"
+#include "db/jobs/error_handler.h"
+#include "db/open/db_config.h"
+#include "db/report/listeners.h"
+#include "db/space/space_reclaimer.h"
 #include "util/mutex.h"
 
 namespace compassdb {
 
-class DBImpl;
+class Resumer;
 
 class AutoResume {
  public:
-  explicit AutoResume(DBImpl* db) : db_(db) {}
+  // All of it outlives this. `dirs` has tables.
+  AutoResume(const DbConfig& config, const Listeners& listeners, const ErrorHandler& errors, const TableDirs& dirs,
+             SpaceReclaimer& space, Resumer& resumer)
+      : config_(config), listeners_(listeners), errors_(errors), dirs_(dirs), space_(space), resumer_(resumer) {}
   // The error is in force now. Does nothing if it is not of the kind that goes away.
   void Begin(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) EXCLUDES(mu_);
   // Tries again where the system had no thread for Begin. Costs nothing otherwise.
@@ -35,12 +40,17 @@ class AutoResume {
   // Of the thread; false if the system has none.
   bool Start() REQUIRES(mu_);
 
-  DBImpl* const db_;
+  const DbConfig& config_;
+  const Listeners& listeners_;
+  const ErrorHandler& errors_;
+  const TableDirs& dirs_;
+  SpaceReclaimer& space_;
+  Resumer& resumer_;
   Mutex mu_;
   CondVar changed_{&mu_};
   std::thread thread_ GUARDED_BY(mu_);
   bool running_ GUARDED_BY(mu_) = false;  // thread_ will look at the error once more
-  bool telling_ GUARDED_BY(mu_) = false;  // thread_ tells of attempts that are over; if running_ again, it goes on after that
+  bool reporting_ GUARDED_BY(mu_) = false;  // thread_ calls listeners at the end; if running_ again, it continues then
   rocksdb::Status next_ GUARDED_BY(mu_);  // with this error
   std::atomic<bool> missing_{false};  // the system had no thread
   bool stopped_ GUARDED_BY(mu_) = false;

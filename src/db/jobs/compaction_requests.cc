@@ -6,57 +6,49 @@
 #include <optional>
 #include <unordered_set>
 
-#include "db/db_impl.h"
+#include "db/jobs/manual_compactions.h"
 #include "db/jobs/table_compaction.h"
 #include "db/report/metadata.h"
 #include "format/file_names.h"
 #include "format/user_timestamp.h"
 #include "store/level_bytes.h"
 #include "store/levels.h"
-#include "store/pages.h"
 
 namespace compassdb {
 
-Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* handle, const Slice* begin,
-                                   const Slice* end) {
-  if (Status s = CheckWritable("SuggestCompactRange"); !s.ok()) return s;
-  const TimedRange range(begin, end, /*with_end=*/true, FamilyOf(handle)->timestamp_size());
-  MutexLock lock(&mu_);
-  FamilyOf(handle)->store()->MarkForCompaction({range.begin(), range.end()});
-  MaybeSchedule();
-  return Status::OK();
+void ManualCompactions::Suggest(ColumnFamily* family, const Slice* begin, const Slice* end) {
+  const TimedRange range(begin, end, /*with_end=*/true, family->timestamp_size());
+  MutexLock lock(mu_);
+  family->store()->MarkForCompaction({range.begin(), range.end()});
+  jobs_.MaybeSchedule();
 }
 
-// Moves all tables of a level, once no job is in the way.
-Status DBImpl::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
+Status ManualCompactions::MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
   Levels* const levels = family->store()->levels();
   std::unique_ptr<CompactionTask> task;
   {
-    MutexLock lock(&mu_);
+    MutexLock lock(mu_);
     while (true) {
-      if (shutting_down_) return Status::ShutdownInProgress("moving a level");
-      if (family->dropped) return Status::ColumnFamilyDropped(family->name());
-      if (errors_.background_stopped()) return errors_.error();
+      Status s = MayBegin(*family);
+      if (!s.ok()) return s;
       bool conflict = false;
-      if (levels == nullptr) return Status::OK();
-      Status s = levels->PickMove(from, to, &task, &conflict);
+      if (levels == nullptr) return s;
+      s = levels->PickMove(from, to, &task, &conflict);
       if (!s.ok()) return s;
       if (task != nullptr) break;
       if (!conflict) return s;
-      background_changed_.WaitFor(std::chrono::milliseconds(50));
+      env_.changed->WaitFor(std::chrono::milliseconds(50));
     }
     ++family->compactions_running;
   }
-  Status s = RunCompaction(family, std::move(task), /*manual=*/true, nullptr);
-  MutexLock lock(&mu_);
+  Status s = RunJob(family, std::move(task), /*cancel=*/nullptr, /*report=*/nullptr);
+  MutexLock lock(mu_);
   --family->compactions_running;
-  BackgroundDone();
+  jobs_.Changed();
   return s;
 }
 
-Status DBImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) {
-  if (Status s = CheckWritable("PromoteL0"); !s.ok()) return s;
-  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+Status ManualCompactions::PromoteLevel0(const std::shared_ptr<ColumnFamily>& family, int target_level) {
   if (target_level < 1 || target_level > family->store()->options().last_job_level()) {
     return Status::InvalidArgument("PromoteL0: invalid target level", std::to_string(target_level));
   }
@@ -67,9 +59,9 @@ Status DBImpl::PromoteL0(ColumnFamilyHandle* handle, int target_level) {
 
 // The end of a CompactRange that brought its range to level `from`. A target below 0 is the
 // uppermost level that all levels between leave free.
-Status DBImpl::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
+Status ManualCompactions::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
   if (to < 0) {
-    MutexLock lock(&mu_);
+    MutexLock lock(mu_);
     const std::vector<LevelStats> levels = family->store()->view()->Levels();
     to = from;
     while (to > 1 && levels[static_cast<size_t>(to) - 1].tables == 0) --to;
@@ -82,7 +74,7 @@ Status DBImpl::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from
 
 // The end of a CompactRange of everything: RocksDB moves a last level that has outgrown its size to
 // where it fits. Here it could stay (levels are stretched), but callers look for it there.
-Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level,
+Status ManualCompactions::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level,
                                const Slice* begin, const Slice* end) {
   const StoreOptions& options = family->store()->options();
   if (level < 1 || options.one_level || options.hash_range || family->settings.disable_auto_compactions) {
@@ -111,11 +103,8 @@ Status DBImpl::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int 
   return s.IsNotSupported() ? Status::OK() : s;
 }
 
-Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* ranges, size_t n,
-                          bool include_end) {
-  if (process_.Inherited()) return InheritedStatus();
-  if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
-  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+Status ManualCompactions::DropTables(const std::shared_ptr<ColumnFamily>& family, const rocksdb::RangePtr* ranges,
+                                     size_t n, bool include_end) {
   std::deque<TimedRange> timed;
   std::vector<KeyRange> wanted;
   for (size_t i = 0; i < n; ++i) {
@@ -125,14 +114,14 @@ Status DBImpl::DropTables(ColumnFamilyHandle* handle, const rocksdb::RangePtr* r
   }
   std::unique_ptr<CompactionTask> task;
   {
-    MutexLock lock(&mu_);
+    MutexLock lock(mu_);
     if (errors_.writes_refused()) return errors_.error();
     if (Levels* const levels = family->store()->levels()) task = levels->PickDrop(wanted, include_end);
   }
   if (task == nullptr) return Status::OK();
-  Status s = TableDrop(job_environment_, family, std::move(task)).Run();
-  MutexLock lock(&mu_);
-  BackgroundDone();
+  Status s = TableDrop(env_, family, std::move(task)).Run();
+  MutexLock lock(mu_);
+  jobs_.Changed();
   return s;
 }
 
@@ -158,23 +147,15 @@ void AddRun(const JobReport& report, JobReport* all) {
 
 }  // namespace
 
-// A file stands for the tables whose metadata name it (GetLiveFilesMetaData). They go down level by
-// level, each time with what they meet there; those on the output level are rewritten.
-Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandle* handle,
-                            const std::vector<std::string>& input_file_names, int output_level,
-                            int output_path_id, std::vector<std::string>* output_file_names,
-                            rocksdb::CompactionJobInfo* info) {
-  if (Status s = CheckWritable("CompactFiles"); !s.ok()) return s;
-  if (handle == nullptr) return Status::InvalidArgument("ColumnFamilyHandle must be non-null.");
-  if (input_file_names.empty()) {
-    return Status::InvalidArgument("A compaction must contain at least one file.");
-  }
-  const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
+Status ManualCompactions::CompactFiles(const std::shared_ptr<ColumnFamily>& family,
+                                       const std::vector<std::string>& input_files, int output_level, int output_path,
+                                       std::vector<std::string>* output_files, rocksdb::CompactionJobInfo* info) {
+  if (input_files.empty()) return Status::InvalidArgument("A compaction must contain at least one file.");
   ManualCompaction request;
-  if (output_path_id >= 0) request.path = static_cast<size_t>(output_path_id);
+  if (output_path >= 0) request.path = static_cast<size_t>(output_path);
   if (request.path.value_or(0) >= family->store()->options().paths.size()) {
     return Status::InvalidArgument("CompactFiles: invalid output path id",
-                                   std::to_string(output_path_id));
+                                   std::to_string(output_path));
   }
   const int last = family->store()->options().last_job_level();
   if (output_level < 0 || output_level > last) {
@@ -183,7 +164,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
   }
   if (output_level == 0) return Status::NotSupported("CompactFiles into level 0");
   std::map<uint64_t, bool> wanted;  // file numbers, and whether a table has them
-  for (const std::string& name : input_file_names) {
+  for (const std::string& name : input_files) {
     uint64_t number = 0;
     FileType type;
     if (!ParseFilePath(name, &number, &type) || type != FileType::kPieceFile) {
@@ -216,83 +197,36 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
                                    std::to_string(deepest) + " > output level " +
                                    std::to_string(output_level));
   }
-  if (manual_disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+  if (disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
   JobReport all;
   const auto note = [&](const JobReport& report) {
     for (const TphMeta& tph : report.outputs) tables.insert(tph.tph_id);
     AddRun(report, &all);
   };
   Status s;
-  std::optional<ManualTurn> turn(std::in_place, this, /*exclusive=*/false);
+  std::optional<ManualTurn> turn(std::in_place, &jobs_, /*exclusive=*/false);
   request.tables = &tables;
   for (int level = 0; s.ok() && level < output_level; ++level) {
     request.input_level = level;
     request.output_level = level + 1;
-    s = RunManual(family, request, nullptr, note);
+    s = RunRequest(family, request, nullptr, note);
   }
   if (s.ok() && output_level > 0) {
     request.input_level = request.output_level = output_level;
     request.tables = &rewritten;
-    s = RunManual(family, request, nullptr, note);
+    s = RunRequest(family, request, nullptr, note);
   }
   turn.reset();
   all.output_level = output_level;
-  if (output_file_names != nullptr) {
-    output_file_names->insert(output_file_names->end(), all.output_paths.begin(),
+  if (output_files != nullptr) {
+    output_files->insert(output_files->end(), all.output_paths.begin(),
                               all.output_paths.end());
   }
   if (info != nullptr) {
-    const JobContext job{this, config_.name, next_job_id_.fetch_add(1), family};
+    const JobContext job{env_.db, env_.config.name, env_.next_job_id->fetch_add(1), family};
     *info = CompactionInfo(job, all, /*manual=*/true, s);
   }
   return s;
-}
-
-bool DBImpl::BackgroundIdle() {
-  const Background& b = background_;
-  if (b.flushes_under_way() > 0 || b.compactions_running > 0 || b.compactions_scheduled > 0 ||
-      b.collections.under_way() || b.long_work.under_way() || b.manual_running > 0 || !b.flush_queue.empty() ||
-      !b.compaction_queue.empty()) {
-    return false;
-  }
-  const Families families = families_.All();
-  return std::none_of(families.begin(), families.end(), [](const auto& family) {
-    const Pages* const pages = family->store()->pages();
-    return !family->dropped &&
-           (family->FlushPending() || (!family->settings.disable_auto_compactions &&
-                                       (family->store()->NeedsCompaction() ||
-                                        (pages != nullptr && pages->NeedsLongWork()))));
-  });
-}
-
-Status DBImpl::WaitUntilCompacted(const rocksdb::WaitForCompactOptions& options) {
-  if (process_.Inherited()) return InheritedStatus();
-  if (Status s = CheckWritable("WaitForCompact"); !s.ok()) return s;
-  if (options.flush) {
-    rocksdb::FlushOptions flush;
-    flush.allow_write_stall = true;
-    Status s = FlushFamilies(families_.All(), flush, rocksdb::FlushReason::kManualFlush);
-    if (!s.ok()) return s;
-  }
-  const uint64_t begun = config_.clock->NowMicros();
-  const auto limit = static_cast<uint64_t>(std::max<int64_t>(0, options.timeout.count()));
-  {
-    MutexLock lock(&mu_);
-    while (true) {
-      if (shutting_down_) return Status::ShutdownInProgress("WaitForCompact");
-      if (background_.paused > 0 && options.abort_on_pause) {
-        return Status::Aborted("WaitForCompact: background work is paused");
-      }
-      if (Status s = errors_.error(); !s.ok()) return s;
-      if (background_.paused == 0 && BackgroundIdle()) break;
-      if (background_.paused == 0) MaybeSchedule();
-      const uint64_t waited = config_.clock->NowMicros() - begun;
-      if (limit > 0 && waited >= limit) return Status::TimedOut("WaitForCompact");
-      AwaitBackground(std::chrono::milliseconds(
-          limit == 0 ? 100 : std::min<uint64_t>(100, (limit - waited) / 1000 + 1)));
-    }
-  }
-  return options.close_db ? Close() : Status::OK();
 }
 
 }  // namespace compassdb

@@ -29,7 +29,7 @@ Status Job::Execute() {
   }
   if (s.ok()) s = BeforeCommit();
   s = Commit(s);
-  if (!s.ok() && IsBackgroundError(s)) env_.host->SetBackgroundError(s, ReasonOf(commit_failed_));
+  if (!s.ok() && IsBackgroundError(s)) env_.background_errors->SetBackgroundError(s, ReasonOf(commit_failed_));
   return s;
 }
 
@@ -38,9 +38,15 @@ Status Job::WritePart(JobPart* part) {
   part->report.checksums = part->item.edit.file_checksums;
   part->listener->JobEnded(part->report, s);
   // Before the commit: behind it another job may take the files away.
-  if (s.ok()) env_.host->TrackFiles(part->report);
+  if (s.ok()) Track(part->report);
   if (s.ok()) s = PrepareItem(&part->item);
   return s;
+}
+
+// Where the files take more than the allowed space, writes are refused from now on.
+void Job::Track(const JobReport& report) {
+  const Status s = env_.space->Track(report);
+  if (!s.ok()) env_.background_errors->SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
 }
 
 Status Job::Commit(Status s) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "db/jobs/background_errors.h"
 #include "db/jobs/commit.h"
 #include "db/read/snapshot_list.h"
 #include "db/report/event_log.h"
@@ -27,17 +28,6 @@
 
 namespace compassdb {
 
-// What the end of a job calls for.
-class JobHost {
- public:
-  virtual ~JobHost() = default;
-  // For SstFileManager: the job's new files.
-  virtual void TrackFiles(const JobReport& report) = 0;
-  virtual void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) = 0;
-  // [mutex] Before the listeners of a flush, which may wait for the next one.
-  virtual void StartQueued() = 0;
-};
-
 // What jobs work with. All of it outlives them.
 struct JobEnvironment {
   rocksdb::DB* db;  // for listeners
@@ -45,13 +35,14 @@ struct JobEnvironment {
   const Listeners& listeners;
   const EventLog& event_log;
   Mutex* mu;         // the database mutex
+  CondVar* changed;  // jobs ended, states installed, errors
   CommitQueue* commits;
   WriteStalls* stalls;
   SnapshotList* snapshots;
   std::atomic<int>* next_job_id;
   const std::atomic<bool>* shutting_down;
   SpaceReclaimer* space;  // deletes what the job replaced
-  JobHost* host;
+  BackgroundErrors* background_errors;
 };
 
 // One family's part of a job.
@@ -121,6 +112,7 @@ class Job {
 
  private:
   Status WritePart(JobPart* part);
+  void Track(const JobReport& report);
   Status Commit(Status s);
 
   const JobListener::Kind kind_;

@@ -147,7 +147,7 @@ void MemTableFlush::PartFailed(JobPart* part) {
 
 void MemTableFlush::Committed() {
   deps_.errors->ClearSoft();
-  env_.host->StartQueued();
+  queue_.StartQueued();
 }
 
 // As RocksDB has it: of a flush that failed for itself, not because a log did.

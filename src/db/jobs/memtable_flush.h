@@ -12,6 +12,16 @@
 
 namespace compassdb {
 
+// Families that wait for a flush.
+class FlushQueue {
+ public:
+  // [mutex] Starts flushes that may begin now. Before the listeners of one that is committed, which may wait for them.
+  virtual void StartQueued() = 0;
+
+ protected:
+  ~FlushQueue() = default;
+};
+
 class MemTableFlush final : public Job {
  public:
   struct Deps {
@@ -20,7 +30,8 @@ class MemTableFlush final : public Job {
     ErrorHandler* errors;
     const std::atomic<bool>& unlogged_data;  // memtables may hold what no log has
   };
-  MemTableFlush(const JobEnvironment& env, const Deps& deps) : Job(env, JobListener::Kind::kFlush), deps_(deps) {}
+  MemTableFlush(const JobEnvironment& env, const Deps& deps, FlushQueue& queue)
+      : Job(env, JobListener::Kind::kFlush), deps_(deps), queue_(queue) {}
 
   // [mutex] The family's memtables that wait; `all`: also those that would better go with a later flush.
   void AddFamily(const std::shared_ptr<ColumnFamily>& family, bool all, uint32_t threads);
@@ -56,6 +67,7 @@ class MemTableFlush final : public Job {
   void Count(JobPart* part);
 
   const Deps deps_;
+  FlushQueue& queue_;
   std::vector<Memory> memory_;  // as parts_
   bool log_failed_ = false;
   bool failed_ = false;

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// When background jobs are queued, scheduled, held up and waited for.
+#include "db/jobs/background_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/periodic_tasks.h"
+#include "store/pages.h"
+#include "store/value_space.h"
+#include "util/no_memory.h"
+
+namespace compassdb {
+
+BackgroundJobs::BackgroundJobs(const JobEnvironment& env, const MemTableFlush::Deps& deps, Scheduler& scheduler)
+    : env_(env),
+      deps_(deps),
+      config_(env.config),
+      scheduler_(scheduler),
+      mu_(env.mu),
+      changed_(env.changed),
+      idle_looks_(deps.families, env.mu, *this) {
+  scheduler_.EnsureThreads(JobPriority::kHigh, config_.max_flushes());
+  scheduler_.EnsureThreads(JobPriority::kLow, config_.max_compactions());
+}
+
+void BackgroundJobs::Open() {
+  mu_->AssertHeld();
+  state_.opened = true;
+  MaybeSchedule();
+}
+
+bool BackgroundJobs::opened() const {
+  mu_->AssertHeld();
+  return state_.opened;
+}
+
+void BackgroundJobs::BeginClose() {
+  idle_looks_.Stop();
+  MutexLock lock(mu_);
+  state_.closing = true;
+  if (std::exchange(state_.paused, 0) > 0) MaybeSchedule();  // nobody is left to continue it
+}
+
+void BackgroundJobs::Close() {
+  AwaitManual();
+  scheduler_.Shutdown();
+}
+
+// Separated values keep their bound: a flush that would break it comes after the collections that make
+// room, and writers are slowed down by their full memtables meanwhile. It is not held up where no
+// collection is sure to follow.
+bool BackgroundJobs::FlushReady(const ColumnFamily& family) const {
+  if (!family.FlushPending()) return false;
+  if (family.settings.disable_auto_compactions || deps_.errors->compactions_stopped() || state_.closing) {
+    return true;
+  }
+  ValueSpace* const values = family.store()->values();
+  if (values == nullptr) return true;
+  return !UnlessOutOfMemory(false, [&] {
+    uint64_t load = 0;
+    family.FitForFlush(&load);
+    return values->AwaitsCollection(load);
+  });
+}
+
+bool BackgroundJobs::FlushesTogether() const { return config_.options.atomic_flush || state_.flush_together; }
+
+bool BackgroundJobs::FlushesHeld() const {
+  if (state_.paused > 0 || deps_.errors->background_stopped()) return true;
+  if (!FlushesTogether()) return false;
+  // One that takes all families comes after what is under way.
+  const Families all = deps_.families.All();
+  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
+}
+
+void BackgroundJobs::MaybeSchedule() {
+  mu_->AssertHeld();
+  if (*env_.shutting_down || state_.paused > 0 || !state_.opened) return;
+  env_.space->JobsLook();
+  PeriodicTasks::Shared()->StartIfMissing();
+  AwaitSnapshots();  // before it is asked for work: what is released meanwhile is noticed after that
+  const bool compacts = state_.exclusive_manual == 0;
+  if (!deps_.errors->background_stopped()) {
+    bool long_work = false, collect = false;
+    for (const auto& family : deps_.families.All()) {
+      const Store* const store = family->store();
+      ValueSpace* const values = family->store()->values();
+      Pages* const pages = family->store()->pages();
+      if (!family->flush_queued && FlushReady(*family)) {
+        family->flush_queued = true;
+        state_.flush_queue.push_back(family);
+      } else if (!family->flush_queued && family->FlushPending()) {
+        env_.space->Press();  // writers wait for room
+        if (!collect && values != nullptr && !state_.collections.under_way() && MayCompact(*family)) {
+          collect = UnlessOutOfMemory(false, [&] { return values->NeedsCollection(/*for_room=*/true); });
+        }
+      }
+      if (!family->compaction_queued && !family->dropped &&
+          !deps_.errors->compactions_stopped() &&
+          !family->settings.disable_auto_compactions &&
+          UnlessOutOfMemory(true, [&] {  // the job looks again
+            if (compacts) return store->NeedsCompaction();
+            return values != nullptr && values->NeedsCollection(/*for_room=*/false);
+          })) {
+        family->compaction_queued = true;
+        state_.compaction_queue.push_back(family);
+      }
+      if (!long_work && pages != nullptr && compacts && !state_.long_work.under_way() && MayCompact(*family)) {
+        long_work = UnlessOutOfMemory(true, [&] { return pages->NeedsLongWork(); });
+      }
+    }
+    if (long_work && !deps_.errors->compactions_stopped()) {
+      Schedule(&BackgroundJobs::WorkLong, JobPriority::kLong, &state_.long_work.scheduled);
+    }
+    // Not on a thread for flushes: listeners of a collection may flush.
+    if (collect && !deps_.errors->compactions_stopped()) {
+      Schedule(&BackgroundJobs::Collect, JobPriority::kSpace, &state_.collections.scheduled);
+    }
+  }
+  StartQueued();
+}
+
+void BackgroundJobs::AwaitBackground(std::chrono::milliseconds most) {
+  mu_->AssertHeld();
+  if (scheduler_.Starved()) {
+    mu_->Unlock();
+    const bool ran = scheduler_.RunStarved();
+    mu_->Lock();
+    if (ran) return;
+  }
+  changed_->WaitFor(most);
+}
+
+bool BackgroundJobs::Schedule(void (BackgroundJobs::*job)(), JobPriority priority, int* scheduled) {
+  ++*scheduled;
+  if (scheduler_.Schedule([this, job] { (this->*job)(); }, priority, [this, scheduled] { Unscheduled(scheduled); })) {
+    if (scheduler_.Starved()) changed_->SignalAll();  // a caller that waits does it
+    return true;
+  }
+  --*scheduled;
+  return false;
+}
+
+// Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
+void BackgroundJobs::AwaitSnapshots() {
+  SequenceNumber until;
+  do {
+    const SequenceNumber oldest = env_.snapshots->Oldest();
+    until = kMaxSequenceNumber;
+    for (const auto& family : deps_.families.All()) {
+      if (family->dropped || family->settings.disable_auto_compactions) continue;
+      until = std::min(until, family->store()->KeptUntil(oldest));
+    }
+  } while (!env_.snapshots->AwaitOldest(until));
+}
+
+// Every queued family gets a job; a job that finds the queue empty just ends.
+void BackgroundJobs::StartQueued() {
+  mu_->AssertHeld();
+  if (state_.paused > 0) return;
+  const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
+  while (!FlushesHeld() && state_.flushes_scheduled < queued(state_.flush_queue) &&
+         state_.flushes_under_way() < config_.max_flushes()) {
+    if (!Schedule(&BackgroundJobs::Flush, JobPriority::kHigh, &state_.flushes_scheduled)) break;
+  }
+  while (state_.compactions_scheduled < queued(state_.compaction_queue) &&
+         state_.compactions_under_way() < config_.max_compactions()) {
+    if (!Schedule(&BackgroundJobs::Compact, JobPriority::kLow, &state_.compactions_scheduled)) break;
+  }
+}
+
+void BackgroundJobs::Unscheduled(int* scheduled) {
+  MutexLock lock(mu_);
+  --*scheduled;
+  changed_->SignalAll();
+}
+
+void BackgroundJobs::Changed() {
+  mu_->AssertHeld();
+  MaybeSchedule();
+  changed_->SignalAll();
+}
+
+void BackgroundJobs::WaitAfterFailure() {
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::microseconds(config_.options.bgerror_resume_retry_interval);
+  while (!*env_.shutting_down && !deps_.errors->background_stopped()) {
+    const auto left = until - std::chrono::steady_clock::now();
+    if (left.count() <= 0) return;
+    changed_->WaitFor(std::chrono::ceil<std::chrono::microseconds>(left));
+  }
+}
+
+void BackgroundJobs::Pause() {
+  MutexLock lock(mu_);
+  ++state_.paused;
+  changed_->SignalAll();
+  while (state_.any_job_runs() || state_.manual_jobs > 0) changed_->Wait();
+}
+
+Status BackgroundJobs::Continue() {
+  MutexLock lock(mu_);
+  if (state_.paused == 0) {
+    return Status::InvalidArgument("ContinueBackgroundWork without PauseBackgroundWork");
+  }
+  --state_.paused;
+  MaybeSchedule();
+  return Status::OK();
+}
+
+bool BackgroundJobs::paused() const {
+  mu_->AssertHeld();
+  return state_.paused > 0;
+}
+
+void BackgroundJobs::Cancel(bool wait) {
+  MutexLock lock(mu_);
+  changed_->SignalAll();
+  while (wait && (state_.any_job_runs() || state_.manual_running > 0)) changed_->Wait();
+}
+
+int BackgroundJobs::FlushesRunning() const {
+  mu_->AssertHeld();
+  return state_.flushes_running;
+}
+
+int BackgroundJobs::CompactionsRunning() const {
+  mu_->AssertHeld();
+  return state_.compactions_running + state_.manual_running;
+}
+
+void BackgroundJobs::FlushTogether(bool together) {
+  mu_->AssertHeld();
+  state_.flush_together = together;
+}
+
+void BackgroundJobs::Remove(const std::shared_ptr<ColumnFamily>& family) {
+  mu_->AssertHeld();
+  std::erase(state_.flush_queue, family);
+  std::erase(state_.compaction_queue, family);
+}
+
+void BackgroundJobs::BeginManual(bool exclusive) {
+  MutexLock lock(mu_);
+  if (exclusive) ++state_.exclusive_manual;
+  ++state_.manual_running;
+  while (exclusive && state_.compactions_running > state_.collections_running) changed_->Wait();
+}
+
+void BackgroundJobs::EndManual(bool exclusive) {
+  MutexLock lock(mu_);
+  if (exclusive) --state_.exclusive_manual;
+  --state_.manual_running;
+  Changed();
+}
+
+void BackgroundJobs::AwaitManual() {
+  MutexLock lock(mu_);
+  changed_->SignalAll();
+  while (state_.manual_running > 0) changed_->Wait();
+}
+
+void BackgroundJobs::ManualJobBegins() {
+  mu_->AssertHeld();
+  ++state_.manual_jobs;
+}
+
+void BackgroundJobs::ManualJobEnds() {
+  mu_->AssertHeld();
+  --state_.manual_jobs;
+  Changed();
+}
+
+bool BackgroundJobs::Idle() const {
+  const State& s = state_;
+  if (s.flushes_under_way() > 0 || s.compactions_running > 0 || s.compactions_scheduled > 0 ||
+      s.collections.under_way() || s.long_work.under_way() || s.manual_running > 0 || !s.flush_queue.empty() ||
+      !s.compaction_queue.empty()) {
+    return false;
+  }
+  const Families families = deps_.families.All();
+  return std::none_of(families.begin(), families.end(), [](const auto& family) {
+    const Pages* const pages = family->store()->pages();
+    return !family->dropped &&
+           (family->FlushPending() ||
+            (!family->settings.disable_auto_compactions &&
+             (family->store()->NeedsCompaction() || (pages != nullptr && pages->NeedsLongWork()))));
+  });
+}
+
+Status BackgroundJobs::WaitUntilIdle(const rocksdb::WaitForCompactOptions& options) {
+  const uint64_t begun = config_.clock->NowMicros();
+  const auto limit = static_cast<uint64_t>(std::max<int64_t>(0, options.timeout.count()));
+  MutexLock lock(mu_);
+  while (true) {
+    if (*env_.shutting_down) return Status::ShutdownInProgress("WaitForCompact");
+    if (state_.paused > 0 && options.abort_on_pause) {
+      return Status::Aborted("WaitForCompact: background work is paused");
+    }
+    if (Status s = deps_.errors->error(); !s.ok()) return s;
+    if (state_.paused == 0 && Idle()) return Status::OK();
+    if (state_.paused == 0) MaybeSchedule();
+    const uint64_t waited = config_.clock->NowMicros() - begun;
+    if (limit > 0 && waited >= limit) return Status::TimedOut("WaitForCompact");
+    AwaitBackground(
+        std::chrono::milliseconds(limit == 0 ? 100 : std::min<uint64_t>(100, (limit - waited) / 1000 + 1)));
+  }
+}
+
+}  // namespace compassdb

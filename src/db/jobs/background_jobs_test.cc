@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/jobs/background_jobs.h"
+
+#include <gtest/gtest.h>
+
+#include "db/testing/jobs_test_util.h"
+
+namespace compassdb {
+namespace {
+
+class BackgroundJobsTest : public ::testing::Test, protected JobsHarness {
+ protected:
+  void Look() {
+    {
+      MutexLock lock(&db.mu);
+      jobs.MaybeSchedule();
+    }
+    scheduler.WaitForIdle();
+  }
+  size_t Sealed() {
+    MutexLock lock(&db.mu);
+    return db.family()->immutables.size();
+  }
+  // As many as are compacted, in level 0.
+  void AddTables() {
+    for (int i = 0; i < 4; ++i) {
+      db.Put("k", "v");
+      db.Flush(db.family());
+    }
+    ASSERT_EQ(TablesAt(0), 4u);
+  }
+};
+
+TEST_F(BackgroundJobsTest, NothingRunsBeforeTheDatabaseIsOpen) {
+  db.Put("k", "v");
+  Seal();
+  Look();
+  EXPECT_EQ(Sealed(), 1u);
+  Open();
+  scheduler.WaitForIdle();
+  EXPECT_EQ(Sealed(), 0u);
+  EXPECT_TRUE(commits.committed());
+}
+
+TEST_F(BackgroundJobsTest, NothingRunsWhilePaused) {
+  Open();
+  jobs.Pause();
+  jobs.Pause();
+  db.Put("k", "v");
+  Seal();
+  EXPECT_TRUE(jobs.Continue().ok());
+  Look();
+  EXPECT_EQ(Sealed(), 1u);
+  rocksdb::WaitForCompactOptions wait;
+  wait.abort_on_pause = true;
+  EXPECT_TRUE(jobs.WaitUntilIdle(wait).IsAborted());
+  EXPECT_TRUE(jobs.Continue().ok());
+  EXPECT_TRUE(jobs.WaitUntilIdle(wait).ok());
+  EXPECT_EQ(Sealed(), 0u);
+  EXPECT_TRUE(jobs.Continue().IsInvalidArgument());
+}
+
+TEST_F(BackgroundJobsTest, CloseEndsPauses) {
+  Open();
+  jobs.Pause();
+  db.Put("k", "v");
+  Seal();
+  jobs.BeginClose();
+  scheduler.WaitForIdle();
+  EXPECT_EQ(Sealed(), 0u);
+}
+
+TEST_F(BackgroundJobsTest, NothingBeginsAfterClose) {
+  Open();
+  jobs.Close();
+  db.Put("k", "v");
+  Seal();
+  Look();
+  EXPECT_EQ(Sealed(), 1u);
+}
+
+TEST_F(BackgroundJobsTest, AnExclusiveManualCompactionKeepsOthersAway) {
+  Open();
+  jobs.BeginManual(/*exclusive=*/true);
+  AddTables();
+  Look();
+  EXPECT_EQ(TablesAt(0), 4u);
+  jobs.EndManual(/*exclusive=*/true);
+  scheduler.WaitForIdle();
+  EXPECT_EQ(TablesAt(0), 0u);
+}
+
+TEST_F(BackgroundJobsTest, ErrorsStopCompactionsAndThenFlushes) {
+  Open();
+  SetBackgroundError(Status::NoSpace(), rocksdb::BackgroundErrorReason::kCompaction);
+  AddTables();
+  db.Put("k", "w");
+  Seal();
+  Look();
+  EXPECT_EQ(Sealed(), 0u);  // which clears the error, as it is soft
+  SetBackgroundError(Status::IOError(), rocksdb::BackgroundErrorReason::kCompaction);
+  db.Put("k", "x");
+  Seal();
+  Look();
+  EXPECT_EQ(Sealed(), 1u);
+  EXPECT_TRUE(jobs.WaitUntilIdle({}).IsIOError());
+}
+
+TEST_F(BackgroundJobsTest, FamiliesAreFlushedTogetherAfterALogWasGivenUp) {
+  ColumnFamily* const other = db.Add("other");
+  Open();
+  {
+    MutexLock lock(&db.mu);
+    jobs.FlushTogether(true);
+  }
+  db.Put("k", "v");
+  db.Write(other, kTypeValue, "k", "v");
+  Seal();  // requests the flush of the first family alone
+  Look();
+  MutexLock lock(&db.mu);
+  EXPECT_TRUE(other->immutables.empty());
+}
+
+}  // namespace
+}  // namespace compassdb

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/jobs/flusher.h"
+
+#include "store/pages.h"
+
+namespace compassdb {
+namespace {
+
+constexpr std::chrono::milliseconds kChangeLook{200};  // at what changed without a signal
+
+}  // namespace
+
+void Flusher::AwaitRoom(const Families& families) {
+  MutexLock lock(mu_);
+  for (const auto& family : families) {
+    while (!*env_.shutting_down && !deps_.errors->writes_refused() && !family->dropped && !family->mem->empty() &&
+           !family->immutables.empty() &&
+           static_cast<int>(family->immutables.size()) + 1 >= family->settings.max_write_buffer_number) {
+      family->flush_requested = true;
+      jobs_.MaybeSchedule();
+      jobs_.AwaitBackground(kChangeLook);
+    }
+  }
+}
+
+Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& options, rocksdb::FlushReason reason) {
+  if (!options.allow_write_stall) AwaitRoom(families);
+  Targets targets;
+  Status s;
+  {
+    ExclusiveWrite front(&queue_);
+    if (deps_.errors->writes_refused()) return deps_.errors->error();
+    {
+      ReadStateGarbage garbage(env_.space);
+      MutexLock lock(mu_);
+      bool any = false;
+      for (const auto& family : families) any = any || !family->mem->empty();
+      if (any) s = switcher_.SwitchMemTables(families, reason, &garbage);
+      targets = Request(families);
+      jobs_.MaybeSchedule();
+    }
+    env_.stalls->NotifyListeners();
+  }
+  if (!s.ok()) {
+    env_.background_errors->SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+    return s;
+  }
+  if (!options.wait) return Status::OK();
+  s = Wait(targets, /*for_listeners=*/true);
+  // Of several (an atomic flush takes all) one that is dropped meanwhile is no failure of the others.
+  if (s.ok() && families.size() == 1 && !targets.empty()) {
+    MutexLock lock(mu_);
+    const auto& [family, sealed] = targets.front();
+    if (family->dropped && family->flushed_count < sealed) s = Status::ColumnFamilyDropped(family->name());
+  }
+  // As in RocksDB, a flush beyond the allowed space fails, although the data is in tables.
+  if (s.ok() && deps_.errors->writes_refused() && deps_.errors->error().subcode() == Status::kSpaceLimit) {
+    s = deps_.errors->error();
+  }
+  return s;
+}
+
+void Flusher::FlushUnlogged() {
+  if (!deps_.unlogged_data || deps_.errors->writes_refused()) return;
+  {
+    MutexLock lock(mu_);
+    if (env_.config.options.avoid_flush_during_shutdown) return;
+  }
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  Flush(deps_.families.All(), flush, rocksdb::FlushReason::kShutDown).PermitUncheckedError();
+}
+
+Flusher::Targets Flusher::Request(const Families& families) {
+  Targets targets;
+  for (const auto& family : families) {
+    if (family->dropped || family->flushed_count >= family->sealed_count) continue;
+    targets.emplace_back(family, family->sealed_count);
+    if (!family->immutables.empty()) family->flush_requested = true;
+  }
+  return targets;
+}
+
+Status Flusher::Wait(const Targets& targets, bool for_listeners, bool while_paused) {
+  MutexLock lock(mu_);
+  for (const auto& [family, sealed] : targets) {
+    while ((for_listeners ? family->announced_count : family->flushed_count) < sealed) {
+      if (for_listeners && family->flushed_count >= sealed) {
+        env_.changed->Wait();  // its job has yet to call the listeners
+        continue;
+      }
+      if (family->dropped) break;
+      if (*env_.shutting_down) return Status::ShutdownInProgress("Flush");
+      if (deps_.errors->writes_refused()) return deps_.errors->error();
+      if (!while_paused && jobs_.paused()) return Status::Busy("background work is paused");
+      jobs_.AwaitBackground(kChangeLook);
+    }
+  }
+  return Status::OK();
+}
+
+Status Flusher::FlushAll() {
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = true;
+  return Flush(deps_.families.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
+}
+
+void Flusher::AwaitDeletions() {
+  {
+    MutexLock lock(mu_);
+    for (const auto& family : deps_.families.All()) {
+      const Pages* const pages = family->store()->pages();
+      while (pages != nullptr && pages->WritesInPlace() && !*env_.shutting_down) env_.changed->Wait();
+    }
+    env_.stalls->Update();  // nor do writers wait for that
+    env_.changed->SignalAll();
+  }
+  env_.stalls->NotifyListeners();
+  env_.space->Wait();
+}
+
+void Flusher::ResumeDeletions() {
+  env_.space->Purge();
+  MutexLock lock(mu_);
+  jobs_.MaybeSchedule();
+}
+
+}  // namespace compassdb

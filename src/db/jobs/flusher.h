@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flushes that somebody asks for: seals memtables at the front of the write queue, and waits until background jobs
+// have written them into tables.
+//
+// Thread safety: methods marked [mutex] are called with the database mutex held, the others without it.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "db/copy/live_files.h"
+#include "db/jobs/background_jobs.h"
+#include "db/write/memtable_switcher.h"
+#include "db/write/write_thread.h"
+
+namespace compassdb {
+
+class Flusher final : public CopyJobs {
+ public:
+  // What is waited for: that a family's memtables are flushed up to this one.
+  using Targets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
+  // All of it outlives this.
+  Flusher(const JobEnvironment& env, const MemTableFlush::Deps& deps, WriteThread& queue, MemTableSwitcher& switcher,
+          BackgroundJobs& jobs)
+      : env_(env), deps_(deps), mu_(env.mu), queue_(queue), switcher_(switcher), jobs_(jobs) {}
+
+  Status Flush(const Families& families, const rocksdb::FlushOptions& options, rocksdb::FlushReason reason);
+  // Data that no log holds would be lost, so it is flushed unless the options say otherwise.
+  void FlushUnlogged();
+
+  // [mutex] All that is sealed is to be flushed without delay.
+  static Targets Request(const Families& families);
+  // With `for_listeners` a flush counts as ended after OnFlushCompleted. (One that was committed before the call is no
+  // target: its listener may be the caller.) Without `while_paused` it is Busy while background work is paused.
+  Status Wait(const Targets& targets, bool for_listeners, bool while_paused = true) EXCLUDES(*mu_);
+
+  // CopyJobs.
+  Status FlushAll() override;
+  void AwaitDeletions() override EXCLUDES(*mu_);
+  void ResumeDeletions() override EXCLUDES(*mu_);
+
+ private:
+  // One more sealed memtable must not be what stops the writers.
+  void AwaitRoom(const Families& families) EXCLUDES(*mu_);
+
+  const JobEnvironment& env_;
+  const MemTableFlush::Deps deps_;
+  Mutex* const mu_;
+  WriteThread& queue_;
+  MemTableSwitcher& switcher_;
+  BackgroundJobs& jobs_;
+};
+
+}  // namespace compassdb

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables from outside: ingestion, and column families that are imported.
+//
+// Ingestion runs at the front of the write queue, so that it has its place in the order of writes: memtables with keys
+// in its range are flushed first, the records get one sequence (0, if there is nothing that they could hide, that hides
+// them or that a snapshot could see), become tables of the store, and are committed together. If a snapshot was taken
+// before the commit, they are written once more with a sequence. Writers wait meanwhile, and so does a new snapshot, for
+// such a commit.
+//
+// Thread safety: all methods, which are called without any lock.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/families/family_manager.h"
+#include "db/jobs/background_jobs.h"
+#include "db/jobs/flusher.h"
+#include "db/jobs/table_ingestion.h"
+#include "db/write/memtable_switcher.h"
+#include "db/write/write_front.h"
+
+namespace compassdb {
+
+class Ingester {
+ public:
+  // All of it outlives this.
+  Ingester(const JobEnvironment& env, const ColumnFamilySet& families, const ErrorHandler& errors, WriteFront& front,
+           MemTableSwitcher& switcher, BackgroundJobs& jobs, Flusher& flusher, FamilyManager& manager)
+      : env_(env),
+        families_(families),
+        errors_(errors),
+        mu_(env.mu),
+        front_(front),
+        switcher_(switcher),
+        jobs_(jobs),
+        flusher_(flusher),
+        manager_(manager) {}
+
+  Status Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args) EXCLUDES(*mu_);
+  // Creates a family of these files. *handle is null if that fails.
+  Status Import(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                const rocksdb::ImportColumnFamilyOptions& import, const rocksdb::ExportImportFilesMetaData& metadata,
+                rocksdb::ColumnFamilyHandle** handle);
+
+ private:
+  Status CheckFiles(const rocksdb::IngestExternalFileArg& arg);
+  Status OpenFiles(const rocksdb::IngestExternalFileArg& arg, std::vector<Ingestion>* ingestions);
+  Status FlushRanges(const std::vector<Ingestion>& ingestions) EXCLUDES(*mu_);
+  Status AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) EXCLUDES(*mu_);
+  void CloseFile(Ingestion* ingestion, bool move);
+
+  const JobEnvironment& env_;
+  const ColumnFamilySet& families_;
+  const ErrorHandler& errors_;
+  Mutex* const mu_;
+  WriteFront& front_;
+  MemTableSwitcher& switcher_;
+  BackgroundJobs& jobs_;
+  Flusher& flusher_;
+  FamilyManager& manager_;
+};
+
+}  // namespace compassdb

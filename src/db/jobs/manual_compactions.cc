@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "db/jobs/manual_compactions.h"
+
+#include <algorithm>
+
+#include "db/jobs/table_compaction.h"
+#include "format/user_timestamp.h"
+#include "store/value_space.h"
+#include "util/no_memory.h"
+
+namespace compassdb {
+namespace {
+
+constexpr std::chrono::milliseconds kConflictLook{50};
+
+// The deepest level that has tables in the range; -1: none has.
+int DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end) {
+  const rocksdb::Comparator* comparator = family->user_comparator();
+  int deepest = -1;
+  family->read_state()->View()->ForEachTable([&](int level, const TphMeta& tph) {
+    if (begin != nullptr && comparator->Compare(tph.largest, *begin) < 0) return;
+    if (end != nullptr && comparator->Compare(tph.smallest, *end) > 0) return;
+    deepest = std::max(deepest, level);
+  });
+  return deepest;
+}
+
+// While it lives no collection of the family's values is begun, if that was wanted and there are values.
+class CollectionHold {
+ public:
+  CollectionHold(BackgroundJobs* jobs, Mutex* mu, std::shared_ptr<ColumnFamily> family, bool wanted)
+      : jobs_(jobs), mu_(mu), family_(std::move(family)), values_(wanted ? family_->store()->values() : nullptr) {
+    if (values_ == nullptr) return;
+    MutexLock lock(mu_);
+    values_->HoldCollections();
+  }
+  ~CollectionHold() {
+    if (values_ == nullptr) return;
+    MutexLock lock(mu_);
+    values_->UnholdCollections();
+    jobs_->MaybeSchedule();
+  }
+  CollectionHold(const CollectionHold&) = delete;
+  CollectionHold& operator=(const CollectionHold&) = delete;
+
+ private:
+  BackgroundJobs* const jobs_;
+  Mutex* const mu_;
+  const std::shared_ptr<ColumnFamily> family_;
+  ValueSpace* const values_;
+};
+
+}  // namespace
+
+Status ManualCompactions::RunJob(const std::shared_ptr<ColumnFamily>& family, std::unique_ptr<CompactionTask> task,
+                                 const std::atomic<bool>* cancel, JobReport* report) {
+  TableCompaction job(env_, family, std::move(task), /*manual=*/true, cancel);
+  const Status s = job.Run();
+  if (report != nullptr) *report = job.TakeReport();
+  return s;
+}
+
+Status ManualCompactions::RunRequest(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
+                                     const std::atomic<bool>* cancel, const Done& done) {
+  return RunPicked(
+      family, [&](bool* conflict) { return family->store()->PickManual(request, conflict); }, cancel, done);
+}
+
+Status ManualCompactions::CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff,
+                                        const std::atomic<bool>* cancel) {
+  ValueSpace* const values = family->store()->values();
+  if (values == nullptr) return Status::OK();
+  ValueCollection collection;
+  if (age_cutoff >= 0 && age_cutoff <= 1) collection.old_share = age_cutoff;
+  return RunPicked(
+      family, [&](bool* conflict) { return values->PickValues(&collection, conflict); }, cancel, nullptr);
+}
+
+Status ManualCompactions::MayBegin(const ColumnFamily& family) const {
+  if (*env_.shutting_down) return Status::ShutdownInProgress("CompactRange");
+  if (errors_.background_stopped()) return errors_.error();
+  if (family.dropped) return Status::ColumnFamilyDropped(family.name());
+  return Status::OK();
+}
+
+Status ManualCompactions::RunPicked(const std::shared_ptr<ColumnFamily>& family, const Pick& pick,
+                                    const std::atomic<bool>* cancel, const Done& done) {
+  while (true) {
+    std::unique_ptr<CompactionTask> task;
+    {
+      MutexLock lock(mu_);
+      while (task == nullptr) {
+        if (Status s = MayBegin(*family); !s.ok()) return s;
+        if (disabled_ > 0 || (cancel != nullptr && cancel->load())) {
+          return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+        }
+        bool conflict = false;
+        Status looked = CatchOutOfMemory("a compaction", [&] {
+          task = pick(&conflict);
+          return Status::OK();
+        });
+        if (!looked.ok()) return looked;
+        if (task == nullptr && !conflict) return Status::OK();
+        if (task == nullptr) env_.changed->WaitFor(kConflictLook);
+      }
+      ++family->compactions_running;
+      jobs_.ManualJobBegins();
+    }
+    JobReport report;
+    Status s = RunJob(family, std::move(task), cancel != nullptr ? cancel : &cancelled_, &report);
+    if (s.ok() && done) done(report);
+    {
+      MutexLock lock(mu_);
+      --family->compactions_running;
+      jobs_.ManualJobEnds();
+    }
+    if (s.IsIncomplete()) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+    if (!s.ok()) return s;
+  }
+}
+
+Status ManualCompactions::Check(const rocksdb::CompactRangeOptions& options, const ColumnFamily& family,
+                                const Slice* begin, const Slice* end) {
+  const StoreOptions& store = family.store()->options();
+  if (options.target_path_id >= store.paths.size()) return Status::InvalidArgument("Invalid target path ID");
+  if (options.change_level && options.target_level > store.last_job_level()) {
+    return Status::InvalidArgument("Target level exceeds number of levels");
+  }
+  if (options.full_history_ts_low != nullptr && !options.full_history_ts_low->empty() &&
+      (begin != nullptr || end != nullptr)) {
+    return Status::InvalidArgument("Cannot specify compaction range with full_history_ts_low");
+  }
+  return Status::OK();
+}
+
+Status ManualCompactions::CompactRange(const rocksdb::CompactRangeOptions& options,
+                                       const std::shared_ptr<ColumnFamily>& family, const Slice* user_begin,
+                                       const Slice* user_end) {
+  const TimedRange range(user_begin, user_end, /*with_end=*/true, family->timestamp_size());
+  const Slice* const begin = range.begin();
+  const Slice* const end = range.end();
+  if (begin != nullptr && end != nullptr &&
+      family->user_comparator()->Compare(*begin, *end) > 0) {
+    return Status::OK();  // an empty range
+  }
+  if (disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+
+  using Collections = rocksdb::BlobGarbageCollectionPolicy;
+  const CollectionHold hold(&jobs_, mu_, family, options.blob_garbage_collection_policy == Collections::kDisable);
+  rocksdb::FlushOptions flush;
+  flush.allow_write_stall = options.allow_write_stall;
+  Families families{family};
+  if (env_.config.options.atomic_flush) families = families_.All();
+  if (Status s = flusher_.Flush(families, flush, rocksdb::FlushReason::kManualCompaction); !s.ok()) {
+    return s;
+  }
+  const ManualTurn turn(&jobs_, options.exclusive_manual_compaction);
+  Status s = CompactLevels(options, family, begin, end);
+  if (s.ok() && options.blob_garbage_collection_policy == Collections::kForce) {
+    s = CollectValues(family, options.blob_garbage_collection_age_cutoff, options.canceled);
+  }
+  return s;
+}
+
+Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& options,
+                                        const std::shared_ptr<ColumnFamily>& family, const Slice* begin,
+                                        const Slice* end) {
+  ManualCompaction request;
+  request.begin = begin;
+  request.end = end;
+  request.path = options.target_path_id;
+  // Tables that this call writes need not be rewritten by it once more.
+  request.created_before = env_.commits->NewNumber();
+  const int last = family->store()->options().last_job_level();
+  const int occupied = DeepestLevel(family.get(), begin, end);
+  const int deepest = std::min(std::max(occupied, std::min(1, last)), last);
+  Status s;
+  for (int level = 0; s.ok() && level < deepest; ++level) {
+    request.input_level = level;
+    request.output_level = level + 1;
+    s = RunRequest(family, request, options.canceled);
+  }
+  using Bottommost = rocksdb::BottommostLevelCompaction;
+  const rocksdb::ColumnFamilyOptions family_options = family->options();
+  const bool filtered = family_options.compaction_filter != nullptr ||
+                        family_options.compaction_filter_factory != nullptr;
+  const Bottommost bottommost = options.bottommost_level_compaction;
+  if (s.ok() && (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized ||
+                 (bottommost == Bottommost::kIfHaveCompactionFilter && filtered))) {
+    request.input_level = request.output_level = deepest;
+    // What comes from level 0 into a level that was empty is written once, as in RocksDB.
+    if (bottommost == Bottommost::kForce && occupied == deepest) request.created_before = 0;
+    // Tables rewritten now are newer than this number, so the loop ends.
+    if (request.created_before == 0) request.created_before = env_.commits->NewNumber();
+    s = RunRequest(family, request, options.canceled);
+  } else if (s.ok() && bottommost != Bottommost::kSkip && deepest > 0) {
+    request.input_level = request.output_level = deepest;
+    request.created_before = 0;
+    request.released = true;
+    s = RunRequest(family, request, options.canceled);
+  }
+  if (!s.ok()) return s;
+  return options.change_level ? ChangeLevel(family, deepest, options.target_level)
+                              : SettleLastLevel(family, deepest, begin, end);
+}
+
+void ManualCompactions::Disable() {
+  // An EnableManualCompaction that came first is what this one undoes.
+  if (disabled_.fetch_add(1) < 0) return;
+  cancelled_.store(true);
+  jobs_.AwaitManual();
+}
+
+void ManualCompactions::Enable() {
+  if (disabled_.fetch_sub(1) == 1 && !*env_.shutting_down) cancelled_.store(false);
+}
+
+}  // namespace compassdb

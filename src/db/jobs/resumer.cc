@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A write-ahead log that failed ends at an unknown place, so the memtables are
+// flushed and a new log is begun before the first write is let in: recovery
+// never needs to read across the gap. All families are flushed in one commit: of a
+// batch that only the failed log held, not synced, a power cut leaves all or
+// nothing. What is prepared is in logs alone: it is
+// written into the new one, behind the flushes, as it must not outlive what was
+// written before it. Whose commit or rollback was what failed may be open or
+// ended in the old log, and only recovery knows: such an error is fatal.
+#include "db/jobs/resumer.h"
+
+#include "db/report/info_log.h"
+
+namespace compassdb {
+
+Status Resumer::Resume() {
+  if (ResumeFromSoft()) return Status::OK();
+  Status old;
+  Status s = TryResume(/*asked=*/true, &old);
+  if (!s.ok() && s.severity() < Status::kFatalError) {
+    env_.background_errors->SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
+  }
+  return s;
+}
+
+Status Resumer::ResumeUnasked() {
+  {
+    MutexLock lock(mu_);
+    if (jobs_.paused()) return Status::Busy("background work is paused");
+  }
+  if (ResumeFromSoft()) return Status::OK();
+  Status old;
+  Status s = TryResume(/*asked=*/false, &old);
+  old.PermitUncheckedError();
+  return s;
+}
+
+// Not at the front, where a writer may wait for the compactions that such an error stopped.
+bool Resumer::ResumeFromSoft() {
+  const Status old = errors_.error();
+  if (old.ok() || old.severity() > Status::kSoftError) return false;
+  errors_.ClearSoft();
+  Resumed(old);
+  return true;
+}
+
+void Resumer::Resumed(const Status& old) {
+  LogInfo(env_.config.info_log.get(), "resumed after: " + old.ToString());
+  env_.listeners.ErrorRecoveryEnds(old, Status::OK());
+  if (old.severity() > Status::kSoftError) env_.space->Purge();
+  MutexLock lock(mu_);
+  jobs_.Changed();
+}
+
+// A flush that still runs would take one family's part of such a batch. None begins: the error stops them, and is
+// cleared at the front alone. They are not waited for there, where their listeners may want to be, too.
+std::unique_ptr<ExclusiveWrite> Resumer::FrontWithoutFlushes() {
+  while (true) {
+    {
+      MutexLock lock(mu_);
+      while (errors_.background_stopped() && !*env_.shutting_down && jobs_.FlushesRunning() > 0) {
+        env_.changed->Wait();
+      }
+    }
+    auto front = std::make_unique<ExclusiveWrite>(&front_.queue);
+    MutexLock lock(mu_);
+    if (!errors_.background_stopped() || *env_.shutting_down || jobs_.FlushesRunning() == 0) return front;
+  }
+}
+
+// At the front.
+Status Resumer::Switch(Flusher::Targets* targets) {
+  ReadStateGarbage garbage(env_.space);
+  MutexLock lock(mu_);
+  Status s;
+  if (env_.commits->in_doubt()) s = env_.commits->Rotate();
+  const Families all = families_.All();
+  if (s.ok()) s = switcher_.SwitchMemTables(all, rocksdb::FlushReason::kErrorRecovery, &garbage);
+  if (!s.ok()) return s;
+  *targets = Flusher::Request(all);
+  jobs_.FlushTogether(true);
+  errors_.Clear();
+  jobs_.MaybeSchedule();
+  return s;
+}
+
+// At the front. Also families without data say that they need nothing of the old log.
+Status Resumer::CommitLogNumbers() {
+  ReadStateGarbage garbage(env_.space);
+  MutexLock lock(mu_);
+  std::vector<CommitItem> items;
+  for (const auto& family : families_.All()) {
+    CommitItem& item = items.emplace_back();
+    item.family = family;
+    item.edit.column_family = family->id();
+    item.edit.log_number = family->OldestRecordLog();
+  }
+  Status s = env_.commits->Commit(&items, garbage.list());
+  if (s.ok()) jobs_.FlushTogether(false);
+  return s;
+}
+
+Status Resumer::TryResume(bool asked, Status* old) {
+  {
+    const std::unique_ptr<ExclusiveWrite> front = FrontWithoutFlushes();
+    *old = errors_.error();
+    if (old->ok() || old->severity() >= Status::kFatalError) return *old;
+    Flusher::Targets targets;
+    Status s = Switch(&targets);
+    env_.stalls->NotifyListeners();
+    if (s.ok()) s = flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/asked);
+    if (s.ok()) s = switcher_.SaveOpenSections();
+    if (s.ok()) s = CommitLogNumbers();
+    if (!s.ok()) {
+      // Before the front is anybody else's: no write may be durable in a log behind a gap.
+      if (!errors_.writes_refused()) {
+        errors_.Set(s.IsBusy() ? *old : s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+      }
+      return s;
+    }
+    front_.logs.NoneGivenUpIsNeeded();
+  }
+  Resumed(*old);
+  return Status::OK();
+}
+
+}  // namespace compassdb

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// DB::Resume: clears the error in force after a failure whose cause is gone.
+//
+// Thread safety: both methods, which are called without any lock.
+#pragma once
+
+#include <memory>
+
+#include "db/jobs/background_jobs.h"
+#include "db/jobs/flusher.h"
+#include "db/write/memtable_switcher.h"
+#include "db/write/write_front.h"
+
+namespace compassdb {
+
+class Resumer {
+ public:
+  // All of it outlives this.
+  Resumer(const JobEnvironment& env, const ColumnFamilySet& families, ErrorHandler& errors, WriteFront& front,
+          MemTableSwitcher& switcher, BackgroundJobs& jobs, Flusher& flusher)
+      : env_(env),
+        families_(families),
+        errors_(errors),
+        mu_(env.mu),
+        front_(front),
+        switcher_(switcher),
+        jobs_(jobs),
+        flusher_(flusher) {}
+
+  // For the user. What fails is a background error again.
+  Status Resume() EXCLUDES(*mu_);
+  // For AutoResume: Busy while background work is paused. What fails is reported to nobody.
+  Status ResumeUnasked() EXCLUDES(*mu_);
+
+ private:
+  bool ResumeFromSoft() EXCLUDES(*mu_);  // false: it is not a soft error
+  // *old: the error that was in force. Without `asked` it does not wait, at the front, for paused work.
+  Status TryResume(bool asked, Status* old) EXCLUDES(*mu_);
+  Status Switch(Flusher::Targets* targets) EXCLUDES(*mu_);
+  Status CommitLogNumbers() EXCLUDES(*mu_);
+  std::unique_ptr<ExclusiveWrite> FrontWithoutFlushes() EXCLUDES(*mu_);
+  void Resumed(const Status& old) EXCLUDES(*mu_);
+
+  const JobEnvironment& env_;
+  const ColumnFamilySet& families_;
+  ErrorHandler& errors_;
+  Mutex* const mu_;
+  WriteFront& front_;
+  MemTableSwitcher& switcher_;
+  BackgroundJobs& jobs_;
+  Flusher& flusher_;
+};
+
+}  // namespace compassdb
