@@ -77,6 +77,7 @@ class WritePathTest : public ::testing::Test {
     ColumnFamily* const family = FamilyOf(&a_);
     db_.Write(family, kTypeValue, "k", "v");
     db_.Flush(family);
+    front_.last_sequence = db_.last_sequence.load();
     family->settings.level0_stop = 1;
     MutexLock lock(&db_.mu);
     stalls_.Update();
