@@ -51,6 +51,7 @@ void AddObjects(OptionTable<DBOptions>* t) {
       "rate_limiter", "object", [](const DBOptions& o) { return o.rate_limiter != nullptr; }, kYes,
       "flushes and compactions wait for it; in text: rate_limiter_bytes_per_sec=N");
   t->push_back(limiter);
+  t->back().flags |= kWhole;
   // In a file or a string RocksDB parses it and drops it.
   t->back().parse = [](const ConfigOptions&, const std::string&, const std::string&, DBOptions*) { return Status::OK(); };
   limiter.name = "rate_limiter_bytes_per_sec";

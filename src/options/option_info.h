@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An option, declared once: from its row come the parser, the printer, the
-// OPTIONS file, SetOptions, the refusal at open, the warning in LOG and the
-// table in docs/options.md.
+// OPTIONS file, SetOptions, the refusal at open, the range, the warning in LOG
+// and the table in docs/options.md.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,9 @@ struct OptionInfo {
   std::function<bool(const S&)> is_set;
   // The text in LOG, as RocksDB's: numbers of flags and enumerators. Null: as `format`.
   std::function<std::string(const S&)> format_for_log = nullptr;
+  // Of a number: what ValidateOptions accepts. docs/options.md says it, too.
+  uint64_t least = 0;
+  uint64_t most = std::numeric_limits<uint64_t>::max();
 
   bool is_mutable() const { return (flags & kMutable) != 0; }
   bool is_object() const { return std::string_view(type) == "object"; }
@@ -62,6 +66,21 @@ struct OptionInfo {
   OptionInfo When(std::function<bool(const S&)> predicate) && {
     is_set = std::move(predicate);
     return std::move(*this);
+  }
+  OptionInfo Between(uint64_t low, uint64_t high) && {
+    least = low;
+    most = high;
+    return std::move(*this);
+  }
+  OptionInfo AtLeast(uint64_t low) && {
+    least = low;
+    return std::move(*this);
+  }
+  bool has_range() const { return least != 0 || most != std::numeric_limits<uint64_t>::max(); }
+  // "1 to 64", "at least 1"
+  std::string Range() const {
+    if (most == std::numeric_limits<uint64_t>::max()) return "at least " + std::to_string(least);
+    return std::to_string(least) + " to " + std::to_string(most);
   }
 };
 
@@ -105,6 +124,21 @@ inline Status BadOptionValue(const std::string& name, const std::string& value,
                              const char* expected) {
   return Status::InvalidArgument("Error parsing " + name,
                                  "'" + value + "' is not a value of type " + expected);
+}
+
+// InvalidArgument, naming an option whose value is out of its range.
+template <class S>
+Status CheckRanges(const OptionTable<S>& table, const S& options) {
+  const ConfigOptions config;
+  for (const OptionInfo<S>& option : table) {
+    if (!option.has_range()) continue;
+    const std::string text = option.format(config, options);
+    uint64_t value = 0;
+    if (!ParseUnsigned(text, &value) || value < option.least || value > option.most) {
+      return Status::InvalidArgument(std::string(option.name) + " must be " + option.Range(), text);
+    }
+  }
+  return Status::OK();
 }
 
 // Whether the options as a whole can be used.

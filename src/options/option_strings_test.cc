@@ -88,7 +88,7 @@ void EveryOptionRoundTrips(const OptionTable<S>& table) {
     std::string other = OtherValue(option.type, original);
     if (other.empty()) continue;
     if (option.type == std::string("string")) other = EscapeOptionValue(other);
-    ASSERT_TRUE(option.parse(config, "", other, &changed).ok());
+    ASSERT_TRUE(ParseOption(config, table, option.name, other, &changed).ok());
     EXPECT_NE(option.format(config, changed), original);
     EXPECT_TRUE(option.is_set(changed));
     EXPECT_FALSE(option.is_set(S()));

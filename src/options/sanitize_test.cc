@@ -10,10 +10,10 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
-#include <tuple>
 
 #include "api/comparator_u64ts.h"
 #include "env/descriptor_limit.h"
+#include "options/option_tables.h"
 #include "options/options_doc.h"
 #include "options/projection.h"
 #include "options/table_factories.h"
@@ -176,23 +176,6 @@ TEST(Sanitize, FamiliesWithoutPathsHaveTheDatabases) {
   EXPECT_FALSE(own.level_compaction_dynamic_level_bytes);  // as in RocksDB
 }
 
-TEST(Validate, PieceLimits) {
-  for (const uint32_t pieces : {0u, 1025u}) {
-    ColumnFamilyOptions o;
-    PieceTableOptions piece;
-    piece.max_pieces = pieces;
-    o.table_factory.reset(NewPieceTableFactory(piece));
-    EXPECT_NE(Validate(DBOptions(), o).ToString().find("max_pieces"), std::string::npos);
-  }
-  for (const uint32_t threads : {0u, 65u}) {
-    ColumnFamilyOptions o;
-    PieceTableOptions piece;
-    piece.perfect_hash_threads = threads;
-    o.table_factory.reset(NewPieceTableFactory(piece));
-    EXPECT_NE(Validate(DBOptions(), o).ToString().find("perfect_hash_threads"), std::string::npos);
-  }
-}
-
 // Options that are fixed when the family is created.
 TEST(Validate, PageGeometry) {
   const auto validate = [](uint32_t sections, uint32_t page_bytes) {
@@ -242,43 +225,35 @@ TEST(Validate, WhatTheTablelessStoreDoesWithout) {
 }
 
 // At Open and by SetOptions.
-TEST(Validate, PageLimits) {
-  const std::tuple<const char*, uint64_t, uint64_t> limits[] = {
-      {"tableless_pages", uint64_t{1} << 36, UINT64_MAX},
-      {"tableless_pages", 0, (uint64_t{1} << 36) + 1},
-      {"tableless_fill_percent", 95, 96},
-      {"tableless_max_overflow_percent", 100, 101},
-      {"tableless_max_overflow_percent", 0, 1000},
-      {"tableless_min_fill_percent", 100, 500},
-      {"tableless_rehash_threads", 64, 65},
-      {"tableless_rehash_threads", 1, 0},
-      {"tableless_rehash_batch", 65536, 65537},
-      {"tableless_rehash_batch", 1, 0},
-      {"tableless_write_threads", 64, 65},
-      {"tableless_write_threads", 1, 0}};
-  for (const auto& [name, good, bad] : limits) {
+TEST(Validate, EveryRange) {
+  const auto try_value = [](const auto& option, uint64_t value, bool good) {
+    const std::string number = std::string(option.name) + "=" + std::to_string(value);
+    SCOPED_TRACE(number);
+    const std::string text = "{id=CompassTable;" + number + "}";
     ColumnFamilyOptions o;
-    o.table_factory.reset(NewPieceTableFactory());
-    const auto change = [&o, option = name](uint64_t value) {
-      const std::string text = std::string("{") + option + "=" + std::to_string(value) + "}";
-      return ApplyMutableFamilyOptions("f", DBOptions(), {{"table_factory", text}}, &o);
-    };
-    Status s = change(good);
-    EXPECT_TRUE(s.ok()) << s.ToString();
-    s = change(bad);
-    EXPECT_TRUE(s.IsInvalidArgument()) << name << "=" << bad << ": " << s.ToString();
-    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
-    const std::string text = std::string(name) + "=" + std::to_string(bad);
-    std::shared_ptr<rocksdb::TableFactory> made;
-    s = rocksdb::TableFactory::CreateFromString(rocksdb::ConfigOptions(), "CompassTable", &made);
+    Status s =
+        rocksdb::TableFactory::CreateFromString(rocksdb::ConfigOptions(), text, &o.table_factory);
     ASSERT_TRUE(s.ok()) << s.ToString();
-    s = made->ConfigureFromString(rocksdb::ConfigOptions(), text);
-    ASSERT_TRUE(s.ok()) << s.ToString();
-    o.table_factory = made;
     s = Validate(DBOptions(), o);
-    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
-  }
+    EXPECT_EQ(s.ok(), good) << s.ToString();
+    EXPECT_EQ(s.ToString().find(option.name) == std::string::npos, good) << s.ToString();
+    if (!option.is_mutable()) return;
+    o.table_factory.reset(NewPieceTableFactory());
+    s = ApplyMutableFamilyOptions("f", DBOptions(), {{"table_factory", text}}, &o);
+    EXPECT_EQ(s.ok(), good) << s.ToString();
+  };
+  const auto try_table = [&try_value](const auto& table) {
+    for (const auto& option : table) {
+      if (!option.has_range()) continue;
+      try_value(option, option.least, true);
+      if (option.least > 0) try_value(option, option.least - 1, false);
+      if (option.most == UINT64_MAX) continue;
+      try_value(option, option.most, true);
+      try_value(option, option.most + 1, false);
+    }
+  };
+  try_table(PieceTableOptionTable());
+  try_table(BlockTableOptionTable());
 }
 
 TEST(Validate, WhatRocksDBRefusesWithUnorderedWrites) {

@@ -3,7 +3,6 @@
 
 #include "api/foreign_cast.h"
 #include "api/registered.h"
-#include "manifest/page_store_meta.h"
 #include "options/option_tables.h"
 #include "rocksdb/cache.h"
 #include "table/piece/key_order.h"
@@ -97,11 +96,7 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
       return Status::InvalidArgument(
           "cache_index_and_filter_blocks is set, but no_block_cache is too");
     }
-    if (options_.block_size == 0 || options_.block_size > (uint64_t{1} << 30)) {
-      return Status::InvalidArgument("block_size must be 1 to 1G",
-                                     std::to_string(options_.block_size));
-    }
-    return Status::OK();
+    return CheckRanges(BlockTableOptionTable(), options_);
   }
 
   std::string GetPrintableOptions() const override {
@@ -158,19 +153,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
 
   Status ValidateOptions(const rocksdb::DBOptions& db,
                          const rocksdb::ColumnFamilyOptions& family) const override {
-    if (piece_.max_pieces < 1 || piece_.max_pieces > 1024) {
-      return Status::InvalidArgument("max_pieces must be 1 to 1024",
-                                     std::to_string(piece_.max_pieces));
-    }
-    if (piece_.max_dead_percent < 1) {
-      return Status::InvalidArgument("max_dead_percent must be at least 1");
-    }
-    if (piece_.value_gc_choices < 1) return Status::InvalidArgument("value_gc_choices must be at least 1");
-    if (piece_.value_group_bytes < 1) return Status::InvalidArgument("value_group_bytes must be at least 1");
-    if (piece_.perfect_hash_threads < 1 || piece_.perfect_hash_threads > 64) {
-      return Status::InvalidArgument("perfect_hash_threads must be 1 to 64",
-                                     std::to_string(piece_.perfect_hash_threads));
-    }
+    if (Status s = CheckRanges(PieceTableOptionTable(), piece_); !s.ok()) return s;
     if (piece_.partition == Partition::kHashRange && family.comparator != nullptr &&
         !KeyOrder(family.comparator).HashesIdentifyKeys()) {
       return Status::InvalidArgument(
@@ -202,27 +185,11 @@ class PieceTableFactory : public BlockBasedTableFactory {
 
  private:
   Status ValidatePages(const rocksdb::ColumnFamilyOptions& family) const {
-    const auto between = [](const char* name, uint64_t value, uint64_t low, uint64_t high) {
-      if (value >= low && value <= high) return Status::OK();
-      return Status::InvalidArgument(std::string(name) + " must be " + std::to_string(low) + " to " +
-                                         std::to_string(high),
-                                     std::to_string(value));
-    };
-    Status s = between("tableless_sections", piece_.tableless_sections, 1, 1024);
-    if (s.ok()) s = between("tableless_page_bytes", piece_.tableless_page_bytes, 4096, 1 << 20);
-    if (s.ok() && piece_.tableless_page_bytes % 4096 != 0) {
-      s = Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
-                                  std::to_string(piece_.tableless_page_bytes));
+    if (piece_.tableless_page_bytes % 4096 != 0) {
+      return Status::InvalidArgument("tableless_page_bytes must be a multiple of 4096",
+                                     std::to_string(piece_.tableless_page_bytes));
     }
-    // The most pages of a section: more than hashes distinguish, and few enough that no sum overflows.
-    if (s.ok()) s = between("tableless_pages", piece_.tableless_pages, 0, kMaxSectionPages);
-    if (s.ok()) s = between("tableless_fill_percent", piece_.tableless_fill_percent, 5, 95);
-    if (s.ok()) s = between("tableless_max_overflow_percent", piece_.tableless_max_overflow_percent, 0, 100);
-    if (s.ok()) s = between("tableless_min_fill_percent", piece_.tableless_min_fill_percent, 0, 100);
-    if (s.ok()) s = between("tableless_rehash_threads", piece_.tableless_rehash_threads, 1, 64);
-    if (s.ok()) s = between("tableless_rehash_batch", piece_.tableless_rehash_batch, 1, 65536);
-    if (s.ok()) s = between("tableless_write_threads", piece_.tableless_write_threads, 1, 64);
-    if (!s.ok() || piece_.store != StoreKind::kTableless) return s;
+    if (piece_.store != StoreKind::kTableless) return Status::OK();
     if (family.enable_blob_files) {
       return Status::NotSupported("store=tableless", "not together with enable_blob_files");
     }
@@ -237,7 +204,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
       return Status::NotSupported("store=tableless",
                                   "not with periodic_compaction_seconds; CompactRange shows a compaction filter all pages");
     }
-    if (family.comparator == nullptr) return s;
+    if (family.comparator == nullptr) return Status::OK();
     if (family.comparator->timestamp_size() != 0) {
       return Status::NotSupported("store=tableless", "not with user-defined timestamps");
     }
@@ -246,7 +213,7 @@ class PieceTableFactory : public BlockBasedTableFactory {
           "store=tableless needs a comparator for which keys of different bytes are different",
           family.comparator->Name());
     }
-    return s;
+    return Status::OK();
   }
 
   PieceTableOptions piece_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of the table factories.
 #include "api/option_string.h"
+#include "manifest/page_store_meta.h"
 #include "options/option_tables.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/flush_block_policy.h"
@@ -51,7 +52,8 @@ void AddCache(OptionTable<B>* t) {
 }
 
 void AddBlocks(OptionTable<B>* t) {
-  t->push_back(Scalar<B>(FIELD(block_size), kMutable, kYes, "of uncompressed data blocks"));
+  t->push_back(Scalar<B>(FIELD(block_size), kMutable, kYes, "of uncompressed data blocks")
+                   .Between(1, 1 << 30));
   t->push_back(Scalar<B>(FIELD(block_size_deviation), kFixed, kYes,
                          "when a block counts as full"));
   t->push_back(Scalar<B>(FIELD(block_restart_interval), kMutable, kHint, kOwnBlocks));
@@ -161,16 +163,20 @@ const OptionTable<rocksdb::MetadataCacheOptions>& MetadataCacheOptionTable() {
 const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
   using P = PieceTableOptions;
   static const auto* const table = new OptionTable<P>{
-      Scalar<P>("max_pieces", &P::max_pieces, kMutable, kYes, "1 to 1024 per table"),
+      Scalar<P>("max_pieces", &P::max_pieces, kMutable, kYes, "per table").Between(1, 1024),
       Scalar<P>("max_dead_percent", &P::max_dead_percent, kMutable, kYes,
-                "dead data per live data at which a table is collected"),
+                "dead data per live data at which a table is collected")
+          .AtLeast(1),
       Scalar<P>("max_dead_space_percent", &P::max_dead_space_percent, kMutable, kYes,
-                "dead bytes in files, per live bytes, that there may be; of those that cannot be punched three quarters of that, "
+                "dead bytes in files, per live bytes, that there may be; of those that cannot be "
+                "punched three quarters of that, "
                 "at which files are vacated"),
       Scalar<P>("punch_bytes_per_second", &P::punch_bytes_per_second, kMutable, kYes,
-                "of holes punched into files in use, in the background; 0: no limit. The default family's counts"),
-      Scalar<P>("target_table_bytes", &P::target_table_bytes, kMutable, kYes,
-                "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB"),
+                "of holes punched into files in use, in the background; 0: no limit. The default "
+                "family's counts"),
+      Scalar<P>(
+          "target_table_bytes", &P::target_table_bytes, kMutable, kYes,
+          "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB"),
       Scalar<P>("point_index", &P::point_index, kFixed, kYes,
                 "perfect_hash or filter: what point reads of new tables go by"),
       Scalar<P>("leveled", &P::leveled, kFixed, kYes,
@@ -188,7 +194,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("perfect_hash", &P::perfect_hash, kMutable, kYes,
                 "default or cphash; of new tables"),
       Scalar<P>("perfect_hash_threads", &P::perfect_hash_threads, kMutable, kYes,
-                "1 to 64, per table that is built"),
+                "per table that is built")
+          .Between(1, 64),
       Scalar<P>("value_reserve_percent", &P::value_reserve_percent, kMutable, kYes,
                 "garbage per live bytes of separated values"),
       Scalar<P>("value_idle_reserve_percent", &P::value_idle_reserve_percent, kMutable, kYes,
@@ -196,34 +203,46 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_gc_policy", &P::value_gc_policy, kMutable, kYes,
                 "greedy, cost-benefit, greedy-random or random: which group is collected"),
       Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,
-                "greedy-random takes one of this number of groups with the most garbage"),
+                "greedy-random takes one of this number of groups with the most garbage")
+          .AtLeast(1),
       Scalar<P>("value_hot_cold", &P::value_hot_cold, kMutable, kYes,
                 "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
-                "of a segment group, about; there are 64 to 512, 16 with small memtables"),
+                "of a segment group, about; there are 64 to 512, 16 with small memtables")
+          .AtLeast(1),
       Scalar<P>("store", &P::store, kFixed, kYes, "lsm or tableless: what keeps the data"),
       Scalar<P>("tableless_sections", &P::tableless_sections, kFixed, kYes,
-                "1 to 1024 files of pages; of a new store"),
+                "files of pages; of a new store")
+          .Between(1, 1024),
       Scalar<P>("tableless_page_bytes", &P::tableless_page_bytes, kFixed, kYes,
-                "a multiple of 4096 up to 1 MiB; of a new store"),
+                "a multiple of 4096; of a new store")
+          .Between(4096, 1 << 20),
+      // More than hashes distinguish, and few enough that no sum overflows.
       Scalar<P>("tableless_pages", &P::tableless_pages, kMutable, kYes,
-                "of all sections, up to 2^36; 0: as the data asks for"),
+                "of all sections; 0: as the data asks for")
+          .Between(0, kMaxSectionPages),
       Scalar<P>("tableless_fill_percent", &P::tableless_fill_percent, kMutable, kYes,
-                "of pages after a rehash, at most; 5 to 95"),
-      Scalar<P>("tableless_max_overflow_percent", &P::tableless_max_overflow_percent, kMutable, kYes,
-                "0 to 100, of a section's bytes; above, it gets more pages"),
+                "of pages after a rehash, at most")
+          .Between(5, 95),
+      Scalar<P>("tableless_max_overflow_percent", &P::tableless_max_overflow_percent, kMutable,
+                kYes, "of a section's bytes; above, it gets more pages")
+          .Between(0, 100),
       Scalar<P>("tableless_min_fill_percent", &P::tableless_min_fill_percent, kMutable, kYes,
-                "0 to 100, of a section's pages; below, it gets fewer"),
+                "of a section's pages; below, it gets fewer")
+          .Between(0, 100),
       Scalar<P>("tableless_key_store", &P::tableless_key_store, kFixed, kYes,
                 "keys are kept sorted, too; false: no iterators"),
       Scalar<P>("tableless_atomic_page_writes", &P::tableless_atomic_page_writes, kMutable, kYes,
                 "the device never tears a page: most are written without a journal"),
       Scalar<P>("tableless_rehash_threads", &P::tableless_rehash_threads, kMutable, kYes,
-                "sections rehashed at a time"),
+                "sections rehashed at a time")
+          .Between(1, 64),
       Scalar<P>("tableless_rehash_batch", &P::tableless_rehash_batch, kMutable, kYes,
-                "old pages read at a time"),
+                "old pages read at a time")
+          .Between(1, 65536),
       Scalar<P>("tableless_write_threads", &P::tableless_write_threads, kMutable, kYes,
-                "1 to 64, that share the sections of a flush")};
+                "threads that share the sections of a flush")
+          .Between(1, 64)};
   return *table;
 }
 
