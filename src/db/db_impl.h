@@ -18,14 +18,11 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -95,7 +92,7 @@ class DBImpl : public rocksdb::DB {
   Status Resume() override;
   Status TryCatchUpWithPrimary() override;
 
-  // Column families (family_manager.cc).
+  // Column families (FamilyManager).
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             ColumnFamilyHandle** handle) override;
   Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
@@ -284,7 +281,7 @@ class DBImpl : public rocksdb::DB {
     return Status::OK();
   }
 
-  // Flushes and compactions (flush.cc, compaction.cc, background.cc).
+  // Flushes and compactions (Flusher, ManualCompactions, BackgroundJobs).
   using DB::Flush;
   Status Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* family) override;
   Status Flush(const rocksdb::FlushOptions& options,
@@ -316,7 +313,7 @@ class DBImpl : public rocksdb::DB {
   void DisableManualCompaction() override { manual_compactions_.Disable(); }
   void EnableManualCompaction() override { manual_compactions_.Enable(); }
 
-  // Options (option_setter.cc).
+  // Options (OptionSetter).
   using DB::SetOptions;
   Status SetOptions(ColumnFamilyHandle* family,
                     const std::unordered_map<std::string, std::string>& options) override;
