@@ -17,6 +17,7 @@ Rules:
   function    functions of at most 100 lines (by a heuristic on braces)
   spdx        the licence line on top
   link        relative links and images in Markdown lead to a file or folder of the tree, and to a heading of it
+  option      every member of an option struct is in docs/options.md, which the option tables write
   test-scope  tests see the public API; tests of crashes and faults also env/ and util/ (those of crashes read
               manifests, too), fuzz targets all
 """
@@ -45,6 +46,12 @@ LAYERS = {
     "transactions": 14, "copies": 14, "ttl": 14, "utilities": 14,
     "c_api": 15,
 }
+OPTION_STRUCTS = {
+    "rocksdb/options.h": ("DBOptions", "ColumnFamilyOptions"),
+    "rocksdb/advanced_options.h": ("AdvancedColumnFamilyOptions", "CompressionOptions", "CompactionOptionsFIFO"),
+    "rocksdb/universal_compaction.h": ("CompactionOptionsUniversal",),
+    "rocksdb/table.h": ("BlockBasedTableOptions",),
+    "compassdb/table.h": ("PieceTableOptions",)}
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
                "rocksdb/table.h", "rocksdb/convenience.h"}
 VOCABULARY = {"rocksdb/utilities/object_registry.h"}
@@ -117,6 +124,33 @@ def strip_code(lines):
     return token.sub(lambda m: "\n" * m.group(0).count("\n"), text).split("\n")
 
 
+def members_of(lines, struct):
+    """(line, name) of each data member of a struct, as the option structs are written."""
+    depth, statement = None, ""
+    for number, line in enumerate(strip_code(lines), 1):
+        if depth is None and re.match(r"(struct|class) %s\b[^;]*$" % struct, line):
+            depth = 0
+        if depth is None or line.startswith("#"):
+            continue
+        for char in line + " ":
+            if char == "{":
+                depth += 1
+            elif char == "}":
+                depth -= 1
+                if depth == 0:
+                    return
+                if "(" in statement:  # of a function
+                    statement = ""
+            elif char == ";" and depth == 1:
+                declared = statement.split("=")[0].strip()
+                name = re.search(r"\(\*(\w+)\)|^[^(]*\b(\w+)$", declared)
+                if name and not re.search(r"\b(enum|static|struct|typedef|using)\b", declared):
+                    yield number, name.group(1) or name.group(2)
+                statement = ""
+            elif depth == 1:
+                statement += char
+
+
 SCOPE = re.compile(r"^\s*(?:template\s*<.*>\s*)?"
                    r"(namespace|class|struct|union|enum|extern)\b(?!.*\)\s*(const)?\s*\{)")
 
@@ -187,6 +221,20 @@ class Checker:
             if name.endswith(".md"):
                 path = os.path.join(self.root, name)
                 self.check_links(path, read_lines(path))
+        self.check_option_rows()
+
+    def check_option_rows(self):
+        documented = os.path.join(self.root, "docs", "options.md")
+        known = set(re.findall(r"`(\w+)`", "\n".join(read_lines(documented)))) if os.path.exists(documented) else set()
+        for header, structs in OPTION_STRUCTS.items():
+            path = os.path.join(self.root, "include", header)
+            if not os.path.exists(path):
+                continue
+            lines = read_lines(path)
+            for struct in structs:
+                for number, name in members_of(lines, struct):
+                    if name not in known:
+                        self.report("option", path, number, "%s::%s has no row in src/options" % (struct, name))
 
     def check_links(self, path, lines):
         for number, line in prose_of(lines):
@@ -313,6 +361,8 @@ BAD_SAMPLES = [
     ("spdx", "test/tool.py", "#!/usr/bin/env python3\n"),
     ("test-scope", "test/model/a.cc", SPDX + '#include "db/db_impl.h"\n'),
     ("test-scope", "test/crash/a.cc", SPDX + '#include "lsm/version.h"\n'),
+    ("option", "include/rocksdb/options.h", SPDX + "struct DBOptions {\n  DBOptions() {}\n  int x = 1;\n};\n"),
+    ("option", "include/rocksdb/table.h", SPDX + "struct BlockBasedTableOptions {\n  void (*call)(int) = nullptr;\n};\n"),
     ("link", "docs/a.md", "[b](b.md)\n"),
     ("link", "docs/performance/reports/a.md", "![a plot](fig.svg)\n"),
     ("link", "docs/a.md", "# One\n\nSee [two](#two).\n"),
@@ -330,6 +380,7 @@ GOOD_SAMPLES = [
     ("src/db/a.cc", SPDX + "const int k[] = {\n" + "  1,\n" * 200 + "};\n"),
     ("src/db/a.cc", SPDX + "enum class E {\n" + "  kA,\n" * 200 + "};\n"),
     ("include/rocksdb/a.h", SPDX + '#include "rocksdb/slice.h"\n#include <string>\n'),
+    ("include/rocksdb/options.h", SPDX + "struct DBOptions {\n  enum A { kA };\n  void F(int x);\n  using B = int;\n};\nint y;\n"),
     ("test/crash/a.cc", SPDX + '#include "env/file_system.h"\n#include "support/random.h"\n'),
     ("docs/a.md", "# One `b`: c/d\n\n[one](a.md#one-b-cd), [all](../docs/), [far](https://x.y/z.md), `[code](no.md)`\n"),
 ]
