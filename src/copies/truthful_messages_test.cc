@@ -203,12 +203,12 @@ TEST_F(TruthfulMessagesTest, TablesOfOthers) {
   EXPECT_TRUE(db_->IngestExternalFile({"/t.sst"}, {}).IsCorruption());
 }
 
-TEST_F(TruthfulMessagesTest, CurrentNamesAManifestThatIsNotThere) {
+TEST_F(TruthfulMessagesTest, CurrentNamesAManifestThatIsMissing) {
   Write("CURRENT", "MANIFEST-000005\n");
   const std::vector<std::string> before = Children();
   for (const auto& [entry, s] : Entries(env_.get())) {
     EXPECT_TRUE(s.IsInvalidArgument()) << entry << ": " << s.ToString();
-    EXPECT_NE(s.ToString().find("MANIFEST-000005, which is not there"), std::string::npos) << entry << ": " << s.ToString();
+    EXPECT_NE(s.ToString().find("MANIFEST-000005, which is missing"), std::string::npos) << entry << ": " << s.ToString();
     EXPECT_EQ(s.ToString().find("RepairDB can"), std::string::npos) << entry;
   }
   EXPECT_EQ(Children(), before);
@@ -232,10 +232,10 @@ TEST_F(TruthfulMessagesTest, YoungDirectoriesOfOthers) {
   };
   const std::vector<Young> all{
       {{{"CURRENT", "MANIFEST-000002\n"}, {"MANIFEST-000002", manifest}, {"000003.log", log}}, "RocksDB or LevelDB database"},
-      {{{"MANIFEST-000002", manifest}}, "RocksDB's or LevelDB's /db/MANIFEST-000002 is there"},
-      {{{"000003.log", log}, {"LOCK", ""}}, "RocksDB's or LevelDB's /db/000003.log is there"},
+      {{{"MANIFEST-000002", manifest}}, "RocksDB's or LevelDB's /db/MANIFEST-000002 exists"},
+      {{{"000003.log", log}, {"LOCK", ""}}, "RocksDB's or LevelDB's /db/000003.log exists"},
       // Its compression comes first.
-      {{{"000003.log", ForeignLog(std::string("\7\0\0\0", 4), 9) + log}}, "RocksDB's or LevelDB's /db/000003.log is there"},
+      {{{"000003.log", ForeignLog(std::string("\7\0\0\0", 4), 9) + log}}, "RocksDB's or LevelDB's /db/000003.log exists"},
       {{{"marker.manifest.000001.MANIFEST-000001", ""}, {"MANIFEST-000001", manifest}, {"000002.log", log}}, "Pebble's"},
   };
   for (const Young& young : all) {

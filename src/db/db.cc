@@ -59,7 +59,7 @@ Status OpenMany(const DBOptions& options, const std::string& name,
 }
 
 // Drops all that is newer than `time`, where there are timestamps: all tables are rewritten, and compactions drop
-// what is newer. Nobody reads or writes meanwhile.
+// newer records. No reads or writes at the same time.
 Status TrimHistory(DB* db, ColumnFamilyHandle* handle, const std::string& time) {
   const compassdb::ColumnFamily& family = *compassdb::FamilyOf(handle);
   if (family.timestamp_size() == 0) return Status::OK();
@@ -72,7 +72,7 @@ Status TrimHistory(DB* db, ColumnFamilyHandle* handle, const std::string& time) 
   return s;
 }
 
-// Deletes our files in a directory, those that `spare` (if any) says false of.
+// Deletes our files in a directory, except those where `spare` (if any) returns true.
 Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
                       const std::set<compassdb::FileType>& types,
                       const std::function<bool(const std::string& name, compassdb::FileType, uint64_t)>& spare = nullptr) {
@@ -85,7 +85,7 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
     compassdb::FileType type;
     const bool trash = compassdb::IsTrashName(name);
     if (trash && types.count(compassdb::FileType::kPieceFile) == 0) continue;
-    // Trash has another name behind its own.
+    // The name of trash has a suffix.
     const std::string named = trash ? name.substr(0, name.size() - (sizeof(compassdb::kTrashSuffix) - 1)) : name;
     if (!compassdb::ParseFileName(named, &number, &type) || (!trash && types.count(type) == 0) ||
         (spare != nullptr && spare(named, type, number))) {
@@ -97,7 +97,7 @@ Status DestroyFilesIn(compassdb::FileSystem* fs, const std::string& dir,
   return result;
 }
 
-// Other databases may have theirs there, too.
+// Other databases may have their LOG there, too.
 Status DestroyInfoLogs(compassdb::FileSystem* fs, const std::string& dbname, const std::string& db_log_dir) {
   compassdb::InfoLogPlace place;
   if (Status s = compassdb::InfoLogPlaceOf(fs, dbname, db_log_dir, &place); !s.ok()) return s;
@@ -114,13 +114,13 @@ Status DestroyInfoLogs(compassdb::FileSystem* fs, const std::string& dbname, con
   return result;
 }
 
-// Of a directory that was a database's: it is nobody's now.
+// A directory that was a database's has no owner now.
 void LeaveDir(compassdb::FileSystem* fs, const std::string& dir, bool own) {
   if (own) DestroyFilesIn(fs, dir, {compassdb::FileType::kOwner, compassdb::FileType::kLock}).PermitUncheckedError();
   fs->DeleteDir(dir).PermitUncheckedError();  // it may not be empty
 }
 
-// Those that the options name, besides the database's own.
+// The directories of the options, without the database's own.
 Status DirsOf(compassdb::FileSystem* fs, const std::string& name, const Options& options,
               const std::vector<ColumnFamilyDescriptor>& families, std::set<std::string>* wal_dirs,
               std::set<std::string>* table_dirs) {
@@ -152,7 +152,7 @@ Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir, con
   Status s = DestroyFilesIn(fs, archive, {compassdb::FileType::kWal}, [&](const std::string& name, compassdb::FileType, uint64_t) {
     return compassdb::IsOfOthers(fs, archive, name, signs);
   });
-  fs->DeleteDir(archive).PermitUncheckedError();  // it may not be there, or not be empty
+  fs->DeleteDir(archive).PermitUncheckedError();  // it may not exist, or not be empty
   return s;
 }
 
@@ -276,11 +276,11 @@ Status DestroyDB(const std::string& name, const Options& options,
   if (!s.ok()) return s;
   uint64_t manifest = 0;
   s = compassdb::Manifest::ReadCurrent(fs, name, &manifest);
-  // Somebody else's database is not ours to destroy; a damaged one of ours is.
+  // Another engine's database is not destroyed, but a damaged one of ours is.
   if (s.IsInvalidArgument() || s.IsNotSupported()) return s;
   compassdb::Ownership ownership(fs, name);
   if (s.IsNotFound()) {
-    // A directory of another database is none itself: as in any that is none, there is nothing to delete.
+    // A directory of another database is not a database itself: there is nothing to delete.
     if (s = ownership.CheckHome(); !s.ok()) return s.IsInvalidArgument() ? Status::OK() : s;
   }
   // The directories that the options name, and those that the database has recorded.
@@ -290,7 +290,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   if (s.ok()) s = compassdb::IsDatabaseDir(fs, name, &is_database);
   if (!is_database) {
     if (s.ok()) s = CheckDirs(ownership, wal_dirs, table_dirs);
-    if (s.ok()) fs->DeleteDir(name).PermitUncheckedError();  // it may not be empty: what is there is not ours
+    if (s.ok()) fs->DeleteDir(name).PermitUncheckedError();  // it may have other files, which are not ours
     return s;
   }
   std::unique_ptr<compassdb::FileLock> lock;
@@ -308,7 +308,7 @@ Status DestroyDB(const std::string& name, const Options& options,
   const auto note = [&result](const Status& status) {
     if (result.ok()) result = status;
   };
-  // In a directory that no OWNER is in, the id of a log and the manifest's tables say what is this database's.
+  // In a directory without OWNER, the ids of logs and the manifest's tables show which files are this database's.
   std::set<uint64_t> live;
   std::string id, identity;
   compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
@@ -317,8 +317,8 @@ Status DestroyDB(const std::string& name, const Options& options,
   for (const std::string& known : {id, identity}) {
     if (!known.empty()) signs.log_ids.insert(known);
   }
-  // CURRENT first, durably: what is left of a destruction that fails is no database. Without IDENTITY directories that
-  // are gone by then do not count as missing.
+  // CURRENT first, durably: the rest of a failed destruction is no database. Without IDENTITY, deleted directories do
+  // not count as missing.
   for (const FileType type : {FileType::kCurrent, FileType::kIdentity}) {
     note(DestroyFilesIn(fs, name, {type}));
     if (result.ok()) note(fs->SyncDir(name));

@@ -9,7 +9,7 @@
 namespace compassdb {
 namespace {
 
-// A copy has its tables in its own directory, whatever paths it is opened with.
+// A copy has its tables in its own directory, and ignores the paths in its options.
 std::unique_ptr<FileCache> NewFileCache(const DbConfig& config) {
   const std::string& first = config.tables_linked ? config.table_paths.front().dir : config.name;
   auto files = std::make_unique<FileCache>(config.fs, first, PieceReadOptions(config.options), FileLimits(config.options));
@@ -17,7 +17,7 @@ std::unique_ptr<FileCache> NewFileCache(const DbConfig& config) {
   return files;
 }
 
-// Of a reader's files (a secondary's links are all there is to delete) none are punched.
+// A reader punches no files, and deletes only a secondary's links.
 std::unique_ptr<ExtentLedger> NewExtentLedger(const DbConfig& config, FileCache* files) {
   const HoleSizes holes = config.fs->HolesWorthPunching();
   return std::make_unique<ExtentLedger>(config.fs, files, config.read_only() ? 0 : holes.least, holes.large);
@@ -261,7 +261,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* handle, const std::string& path, 
     flush.allow_write_stall = true;
     Status s = flusher_.Flush({family}, flush, rocksdb::FlushReason::kManualFlush);
     if (!s.ok()) return s;
-    // Then there may be something that was not flushed.
+    // Then some data may not be flushed.
     if (family->dropped) return Status::ColumnFamilyDropped(family->name());
   }
   return table_exporter_.Export(handle, path, metadata, written);
@@ -320,15 +320,15 @@ Status DBImpl::Shutdown() {
     spare_files_.DeleteAll();
     s = front_.logs.Close();
     for (uint64_t number : front_.logs.TakeSpares()) {
-      // What is left is deleted at the next open.
+      // If this fails, the next open deletes it.
       config_.fs->DeleteFile(WalFileName(config_.wal_dir, number)).PermitUncheckedError();
     }
     ReadStateGarbage garbage(&space_);
     MutexLock lock(&mu_);
     const bool logs = !front_.logs.CurrentIsEmpty() && front_.logs.synced().bytes > 0;
     if (s.ok() && jobs_.opened() && (logs || commits_.committed()) && errors_.error().ok() && !commits_.in_doubt()) {
-      // Says how far the logs are synced, so that a log that is cut short or gone is missed. It stands behind the last
-      // commit that counts, so that damage to the manifest's last record, which looks like a torn one, costs nothing.
+      // Records how far the logs are synced, so that a short or missing log is noticed. It is behind the last real
+      // commit, so damage to the manifest's last record, which looks like a torn one, loses nothing.
       std::vector<CommitItem> nothing(1);
       s = commits_.Commit(&nothing, garbage.list());
     }

@@ -4,7 +4,7 @@
 // Reader, FamilyManager and others.
 //
 // Thread safety: all public methods, except that Close and the destructor run
-// alone. mu_ guards what is marked so.
+// alone. mu_ guards members that are marked so.
 //
 // Lock order (outermost first):
 //   front of the write queue (WriteThread)
@@ -74,17 +74,17 @@ using rocksdb::WriteOptions;
 
 class DBImpl : public rocksdb::DB {
  public:
-  // `lock`: null of a database that is only read. Then it is opened: its parts are filled.
+  // `lock`: null for a database that is only read. The caller then opens it: it fills the parts.
   explicit DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership = nullptr,
                   std::unique_ptr<FileLock> lock = nullptr);
   ~DBImpl() override;
   const DatabaseParts& parts() const { return parts_; }
-  // It is a secondary: Secondary says of what.
+  // It is a secondary instance; `secondary` knows the primary.
   void Follow(const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links, std::set<std::string> names);
-  Secondary* secondary() const { return secondary_.get(); }  // null: it follows nobody
-  // Recovery is over, and the database is written: background work begins.
+  Secondary* secondary() const { return secondary_.get(); }  // null: not a secondary
+  // Recovery has ended, and the database is not read-only: background work begins.
   void StartWork() EXCLUDES(mu_);
-  // That opened it. GuardedDB asks; what does not come through rocksdb::DB asks here.
+  // The process that opened it. GuardedDB checks it; calls that bypass rocksdb::DB check it here.
   const ProcessMark& process() const { return process_; }
 
   // Lifetime (db_impl.cc).
@@ -166,14 +166,14 @@ class DBImpl : public rocksdb::DB {
   Status WriteForTransaction(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& write) {
     return process_.Inherited() ? InheritedStatus() : write_path_.Write(options, batch, write, /*marks=*/true);
   }
-  // Logs a section, which is open then.
+  // Logs a section, which is open afterwards.
   Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section) {
     return process_.Inherited() ? InheritedStatus() : write_path_.LogSection(options, section);
   }
   std::shared_ptr<ColumnFamily> FamilyById(uint32_t id) const {
     return process_.Inherited() ? nullptr : families_.ById(id);
   }
-  // What recovery found prepared; once.
+  // The prepared sections that recovery found; once.
   RecoveredTransactions TakeRecoveredTransactions() { return front_.open_sections.TakeRecovered(); }
   Status NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
                         SequenceNumber* newest, std::string* time = nullptr) {
@@ -306,7 +306,7 @@ class DBImpl : public rocksdb::DB {
     jobs_.Pause();
     return Status::OK();
   }
-  // For rocksdb::CancelAllBackgroundWork: no flush or compaction starts any more.
+  // For rocksdb::CancelAllBackgroundWork: no flush or compaction starts from now on.
   void CancelBackgroundWork(bool wait);
   Status ContinueBackgroundWork() override { return jobs_.Continue(); }
   Status EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) override;
@@ -322,7 +322,7 @@ class DBImpl : public rocksdb::DB {
   rocksdb::Options GetOptions(ColumnFamilyHandle* family) const override;
   rocksdb::DBOptions GetDBOptions() const override { return option_setter_.DbOptions(); }
 
-  // What there is on disk.
+  // Files and sizes on disk.
   using DB::GetApproximateSizes;
   Status GetApproximateSizes(const rocksdb::SizeApproximationOptions& options, ColumnFamilyHandle* family,
                              const Range* ranges, int n, uint64_t* sizes) override {
@@ -376,7 +376,7 @@ class DBImpl : public rocksdb::DB {
     return metadata_.PropertiesOfTables(FamilyOf(family), range, n, props);
   }
 
-  // The files that a copy is made of.
+  // The files of a copy.
   Status DisableFileDeletions() override;
   Status EnableFileDeletions(bool force) override;
   Status GetLiveFiles(std::vector<std::string>& files, uint64_t* manifest_file_size, bool flush_memtable) override {
@@ -421,7 +421,7 @@ class DBImpl : public rocksdb::DB {
     return process_.Inherited() ? InheritedStatus() : reader_.ForEachRecord(handle, begin, end, f);
   }
 
-  // Traces of what is read and written (trace.cc).
+  // Traces of reads and writes (trace.cc).
   Status StartTrace(const rocksdb::TraceOptions& options,
                     std::unique_ptr<rocksdb::TraceWriter>&& writer) override;
   Status EndTrace() override;
@@ -429,7 +429,7 @@ class DBImpl : public rocksdb::DB {
                             std::unique_ptr<rocksdb::TraceReader>&& reader,
                             std::unique_ptr<rocksdb::Replayer>* replayer) override;
 
-  // A null handle is that of the default family.
+  // A null handle means the default family.
   Status IncreaseFullHistoryTsLow(ColumnFamilyHandle* family, std::string ts_low) override {
     return family_histories_.Raise(SharedFamilyOf(family != nullptr ? family : DefaultColumnFamily()), ts_low);
   }
@@ -450,7 +450,7 @@ class DBImpl : public rocksdb::DB {
   const bool read_only_ = config_.read_only();
   StoreContext store_context_;
   std::unique_ptr<FileLock> lock_;
-  const std::unique_ptr<Ownership> ownership_;  // null: of a database that is looked at by a part of the engine
+  const std::unique_ptr<Ownership> ownership_;  // null: opened by a part of the engine, to read it
   const std::unique_ptr<FileCache> files_;
   const std::unique_ptr<ExtentLedger> ledger_;
   std::unique_ptr<Secondary> secondary_;
@@ -514,7 +514,7 @@ class DBImpl : public rocksdb::DB {
                              families_, manifest_state_, commits_, front_, space_, family_factory_, family_manager_,
                              options_files_, live_files_, reports_, listeners_, event_log_, next_job_id_};
 
-  // A callback that forks may return into the engine in the child: what waits there or is under way ends soon.
+  // A callback that forks may return into the engine in the child: there waits and jobs end soon.
   const AtForks forks_{this, {.in_child = [](void* db) {
     static_cast<DBImpl*>(db)->shutting_down_ = true;
     static_cast<DBImpl*>(db)->manual_compactions_.Cancel();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The database that DB::Open gives: DBImpl behind the check that the caller is in the process that
-// opened it. In a child of fork() a method answers InheritedStatus(), or a value that says nothing,
+// opened it. In a child of fork() a method answers InheritedStatus(), or a value without meaning,
 // before it takes a lock, and `delete` does nothing.
 //
-// Thread safety: that of DB. Invariant: every method of DB that DBImpl overrides stands here.
+// Thread safety: that of DB. Invariant: every method of DB that DBImpl overrides is here.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RocksDB's DB can and this one cannot do, yet or by design: every method
-// says so by its name.
+// Methods of RocksDB's DB that this database does not have, yet or by design: each
+// returns an error with its name.
 #include "db/db_impl.h"
 
 namespace compassdb {

@@ -54,7 +54,7 @@ Status OneLineOnly(FileSystem* fs, const std::string& dir, uint64_t number) {
   if (IsMissing(s)) {
     return Status::InvalidArgument(
         dir, "is a RocksDB or LevelDB database whose CURRENT names " + ManifestFileName("", number) +
-                 ", which is not there: it can be neither opened nor imported before that file is back, or its own engine "
+                 ", which is missing: it can be neither opened nor imported before that file is back, or its own engine "
                  "has made another: `ldb repair` of RocksDB (not for LevelDB's, whose tables it would drop), RepairDB of LevelDB");
   }
   if (!s.ok()) return s;

@@ -477,7 +477,7 @@ TEST_F(TphBeginTest, WithADirectory) {
   EXPECT_EQ(Begin("c"), Tph::Begun::kAbsent);
 }
 
-TEST_F(TphBeginTest, TheDirectoryIsNotThereAndMayNotBeRead) {
+TEST_F(TphBeginTest, TheDirectoryIsMissingAndMayNotBeRead) {
   AddPiece({{"a", 1, kTypeValue, "a1"}});
   Open();
   ASSERT_OK(Tph::Open(Context(), meta_, {OpenPiece(*meta_.pieces[0].meta)}, IndexMode::kResident, &tph_));

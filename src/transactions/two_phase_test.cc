@@ -137,7 +137,7 @@ TEST_F(TwoPhaseTest, AnEncryptedLogThatIsTornAtItsEnd) {
   CloseDb();
 }
 
-TEST_F(TwoPhaseTest, PreparedDataIsNotThereBeforeTheCommit) {
+TEST_F(TwoPhaseTest, PreparedDataIsInvisibleBeforeTheCommit) {
   auto txn = Prepared("x", {"a=1"});
   EXPECT_EQ(Get("a"), "NOT_FOUND");
   EXPECT_GT(txn->GetLogNumber(), 0u);

@@ -56,7 +56,7 @@ std::string WrongSource(const std::string& source) {
   }
   if (!fs::exists(current, ec)) {
     if (theirs.empty()) return "no RocksDB database in " + source;
-    return current.string() + " is missing, but " + theirs + " is there" + RepairAdvice(source, leveldb);
+    return current.string() + " is missing, but " + theirs + " exists" + RepairAdvice(source, leveldb);
   }
   std::ifstream in(current, std::ios::binary);
   std::string manifest;

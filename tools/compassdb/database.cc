@@ -40,7 +40,7 @@ Status ChooseWalDir(const Globals& globals, rocksdb::DBOptions* db_options) {
   return Status::InvalidArgument(
       globals.db + " does not say where its logs are: its OPTIONS name " + db_options->wal_dir +
           ", which is the original's if this is a copy",
-      "say --wal-dir " + db_options->wal_dir + ", or --wal-dir " + globals.db + " if they are there");
+      "say --wal-dir " + db_options->wal_dir + ", or --wal-dir " + globals.db + " if they are in it");
 }
 
 Status UsePreset(const Globals& globals, std::vector<ColumnFamilyDescriptor>* families) {

@@ -142,7 +142,7 @@ bool LogPlaces::Choose(const std::string& asked_for, std::string* refusal, std::
     return false;
   }
   newest_ = here.newest;
-  lost_ = named + ", which was not used, and the logs that are there are older than those that the manifest asks for: " + Flags();
+  lost_ = named + ", which was not used, and the existing logs are older than those that the manifest asks for: " + Flags();
   if (inside.size() == 1) {
     *note = named + ", which was not used: " + (with_logs.empty() ? "no logs are needed" : "the logs in " + chosen_ + " were");
   }

@@ -55,7 +55,7 @@ Status LogFollower::ListLogs(std::vector<WalFileInfo>* logs) const {
 
 Status LogFollower::GetSortedWalFiles(rocksdb::VectorLogPtr* files) const {
   files->clear();
-  std::map<uint64_t, uint64_t> live;  // with what is still buffered
+  std::map<uint64_t, uint64_t> live;  // with the bytes that are still buffered
   for (const WalSet::LogInfo& log : wals_.Logs()) live[log.number] = log.bytes;
   std::vector<WalFileInfo> logs;
   if (Status s = ListLogs(&logs); !s.ok()) return s;

@@ -9,8 +9,8 @@
 namespace compassdb {
 namespace {
 
-// What an iterator of a database shows of a family that is changed in place: its pages have only what counts of a key,
-// and what the key store tells of one may be in its page already. Forward, from the first; all of it is of one moment.
+// The records of a family that is changed in place, for an export. Its pages have only the current version of a key,
+// and a version in the key store may be in the page already. Forward only; one consistent state.
 class ShownIterator final : public InternalIterator {
  public:
   ShownIterator(Reader* reader, ColumnFamilyHandle* family, SequenceNumber sequence) : sequence_(sequence) {
@@ -51,7 +51,7 @@ class ShownIterator final : public InternalIterator {
   Status status_;
 };
 
-// The file at `path`, which is finished.
+// Describes the finished file at `path`.
 void DescribeExport(const std::string& path, const TableFileWriter& writer, const TphMeta& table,
                     rocksdb::LiveFileMetaData* metadata) {
   const size_t slash = path.rfind('/');
@@ -70,7 +70,7 @@ void DescribeExport(const std::string& path, const TableFileWriter& writer, cons
   metadata->num_entries = table.NumRecords();
 }
 
-// Those up to sequence `last`.
+// Adds tombstones up to sequence `last`.
 void AddRangeTombstones(const RangeTombstoneSet& tombstones, SequenceNumber last, TableFileWriter* writer) {
   for (const auto& list : tombstones.lists()) {
     for (const RangeTombstoneList::Fragment& f : list->fragments()) {
@@ -96,10 +96,10 @@ BlockReadOptions ExportRead() {
 struct TableExporter::Source {
   std::shared_ptr<ColumnFamily> family;
   std::shared_ptr<const StoreView> view;
-  std::vector<std::shared_ptr<MemTable>> memtables;  // of a reader, which flushes nothing
+  std::vector<std::shared_ptr<MemTable>> memtables;  // only of a reader, which cannot flush
   InternalIteratorPtr records;
   std::unique_ptr<RangeTombstoneSet> tombstones;
-  SequenceNumber last = kMaxSequenceNumber;  // what is newer is left out
+  SequenceNumber last = kMaxSequenceNumber;  // newer records are left out
 };
 
 Status TableExporter::Export(ColumnFamilyHandle* handle, const std::string& path,
@@ -125,7 +125,7 @@ Status TableExporter::Open(ColumnFamilyHandle* handle, Source* source) const {
     }
   }
   const SequenceNumber shown = last_sequence_.load(std::memory_order_acquire);
-  if (read_only_) source->last = shown;  // a secondary has read on, perhaps
+  if (read_only_) source->last = shown;  // a secondary may have read more
   source->tombstones = std::make_unique<RangeTombstoneSet>(family.user_comparator());
   if (family.store()->options().pages.enabled) {
     source->records = std::make_unique<ShownIterator>(&reader_, handle, shown);
@@ -155,7 +155,7 @@ Status TableExporter::Write(const Source& source, const std::string& path,
     checksum = factory->CreateFileChecksumGenerator({path, ""});
   }
   Status s = TableFileWriter::Create(config_.fs, path, build, &writer, std::move(checksum));
-  // References mean nothing outside of this database: their values go along.
+  // References have no meaning outside of this database: their values are exported.
   const std::unique_ptr<ValueResolver> values = source.view->NewValueResolver(ExportRead());
   std::string key;
   InternalIterator* const records = source.records.get();
@@ -168,7 +168,7 @@ Status TableExporter::Write(const Source& source, const std::string& path,
     const Slice user_key = ExtractUserKey(records->key());
     rocksdb::PinnableSlice value;
     s = values == nullptr ? Status::NotFound() : values->Resolve(user_key, records->value(), &value);
-    if (s.IsNotFound()) {  // collected: nobody sees this record
+    if (s.IsNotFound()) {  // collected: no reader sees this record
       s = Status::OK();
       continue;
     }

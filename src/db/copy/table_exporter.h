@@ -18,7 +18,7 @@ class TableExporter {
   TableExporter(const DbConfig& config, bool read_only, const std::atomic<SequenceNumber>& last_sequence, Reader& reader)
       : config_(config), read_only_(read_only), last_sequence_(last_sequence), reader_(reader) {}
 
-  // What is in memory is exported only if the database is read-only: of others it has been flushed. An empty family
+  // Memtables are exported only if the database is read-only: otherwise the caller has flushed them. An empty family
   // gives no file.
   Status Export(ColumnFamilyHandle* handle, const std::string& path, rocksdb::LiveFileMetaData* metadata,
                 bool* written);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What applications hold of a column family.
+// An application's handle of a column family.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace compassdb {
 
-// Hears of the end of handles. Called without locks.
+// Is notified when handles are deleted. Called without locks.
 class HandleOwner {
  public:
   virtual void HandleDestroyed(rocksdb::ColumnFamilyHandle* handle) = 0;

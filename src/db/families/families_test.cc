@@ -297,7 +297,7 @@ TEST_F(FamiliesTest, ADroppedFamilyIsNeitherFlushedNorChanged) {
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(handle).ok());
 }
 
-// Who deletes the last handle and then looks at the disk finds the room free, unless a job is to see to it.
+// When the last handle has been deleted, the files no longer exist, unless a job is to delete them.
 TEST_F(FamiliesTest, FilesOfADroppedFamilyGoWithItsHandle) {
   for (const bool later : {false, true}) {
     options_.avoid_unnecessary_blocking_io = later;
@@ -306,7 +306,7 @@ TEST_F(FamiliesTest, FilesOfADroppedFamilyGoWithItsHandle) {
       std::vector<std::string> names = FilesOf(FileType::kPieceFile);
       std::erase_if(names, [this](const std::string& name) {
         uint64_t bytes = 0;
-        return fs_->GetFileSize(JoinPath(name_, name), &bytes).ok() && bytes == 0;  // made ahead
+        return fs_->GetFileSize(JoinPath(name_, name), &bytes).ok() && bytes == 0;  // a spare file
       });
       return names.size();
     };

@@ -18,7 +18,7 @@ Status FamilyFactory::CheckTableless(const std::string& name) const {
                                 "is table-less: its pages are written in place, so that files have no "
                                 "checksums (DBOptions::file_checksum_gen_factory)");
   }
-  // A file system without page files says so now, not when the first pages are to be written.
+  // Checks now that the file system has page files, not at the first write of pages.
   const std::string path = TempFileName(config_.name, 0);
   std::unique_ptr<PageFile> probe;
   Status s = config_.fs->NewPageFile(path, FileOptions(), /*create=*/true, &probe);
@@ -44,7 +44,7 @@ Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::
   store_options.history = history;
   auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options), config_.write_buffers);
   made->read_state()->SetListener(&space_);
-  // Whoever releases a dropped one last, a reader or a job, frees its tables.
+  // The last user of a dropped family, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [&space = space_](ColumnFamily* last) {
     const bool dropped = last->dropped;
     delete last;

@@ -19,10 +19,10 @@ class FamilyFactory {
   // All must outlive the families. `space` is notified when files of theirs are released.
   FamilyFactory(const DbConfig& config, const StoreContext& stores, SnapshotList& snapshots, SpaceReclaimer& space)
       : config_(config), stores_(stores), snapshots_(snapshots), space_(space) {}
-  // The families are those of a primary, which goes on to write them.
+  // The families are those of a primary, which still writes them.
   void FollowPrimary() { follows_primary_ = true; }
 
-  // `options`: sanitised. NotSupported where such a family cannot be in this database.
+  // `options`: sanitised. NotSupported if such a family cannot be in this database.
   Status Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,
               std::shared_ptr<ColumnFamily>* family);
 

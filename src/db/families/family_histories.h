@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far back the history of families with user-defined timestamps goes (full_history_ts_low).
+// The history low of families with user-defined timestamps (full_history_ts_low).
 //
 // Thread safety: all methods.
 #pragma once
@@ -20,9 +20,9 @@ class FamilyHistories {
   FamilyHistories(const DbConfig& config, Mutex* mu, CommitQueue& commits, ReleaseListener& garbage)
       : config_(config), mu_(mu), commits_(commits), garbage_(garbage) {}
 
-  // Compactions may drop what is older than `low`, and nobody reads it. It is never lowered.
+  // Compactions may drop records older than `low`, and no read sees them. It is never lowered.
   Status Raise(const std::shared_ptr<ColumnFamily>& family, const std::string& low) EXCLUDES(*mu_);
-  // Empty: it goes back to the beginning.
+  // Empty: the whole history is kept.
   static Status Low(const ColumnFamily& family, std::string* low);
 
  private:

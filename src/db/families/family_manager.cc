@@ -77,7 +77,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
   std::shared_ptr<ColumnFamily> family;
   if (Status s = Create(options, name, &family); !s.ok()) return s;
   observer_.FamiliesChanged();
-  // Without an OPTIONS file the family is there all the same; a caller that sees an error expects no handle.
+  // The family exists even if the OPTIONS file failed. A caller that gets an error expects no handle.
   if (Status s = options_files_.Write(); !s.ok()) return s;
   *handle = new ColumnFamilyHandleImpl(std::move(family), this);
   return Status::OK();
@@ -163,7 +163,7 @@ Status FamilyManager::DestroyHandle(rocksdb::ColumnFamilyHandle* handle) {
 }
 
 void FamilyManager::DroppedFamilyReleased() {
-  // By hand, since who deletes handles and then looks at the disk wants the room to be free.
+  // At once, because a user may delete handles and then expect free space.
   if (!config_.options.avoid_unnecessary_blocking_io) space_.Purge();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates and drops the column families of an open database, and looks after their handles. Both change the set of
+// Creates and drops the column families of an open database, and makes their handles. Both change the set of
 // families, so both run at the front of the write queue.
 //
 // Thread safety: all methods.
@@ -56,7 +56,7 @@ class FamilyManager final : public HandleOwner {
   // Likewise.
   Status Drop(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) EXCLUDES(*mu_);
 
-  // All families are there: makes the handle of the default one.
+  // All families exist: makes the handle of the default one.
   void MakeDefaultHandle();
   rocksdb::ColumnFamilyHandle* default_handle() const { return default_handle_.get(); }
   Status DestroyHandle(rocksdb::ColumnFamilyHandle* handle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What else of a database goes by its families and their options: the write path and background jobs.
+// The parts of a database that depend on its families and their options: the write path and background jobs.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,7 @@
 namespace compassdb {
 namespace {
 
-// What SetDBOptions may change; the rest of the struct is read without a lock.
+// The options that SetDBOptions may change. The rest of the struct is read without a lock.
 void CopyChangeable(const rocksdb::DBOptions& from, rocksdb::DBOptions* to) {
   to->max_background_jobs = from.max_background_jobs;
   to->max_background_compactions = from.max_background_compactions;

@@ -18,7 +18,7 @@
 
 namespace compassdb {
 
-// Who uses options of the database that may change.
+// The parts that use options of the database that may change.
 struct OptionUsers {
   StoreContext& stores;
   WalSet& logs;

@@ -16,7 +16,7 @@ namespace compassdb {
 
 class OptionsFiles {
  public:
-  // `ownership` may be null. `commits` gives the files' numbers. While `ledger` allows no deletions, earlier files stay.
+  // `ownership` may be null. `commits` gives the files' numbers. While `ledger` allows no deletions, old files stay.
   OptionsFiles(const DbConfig& config, const Ownership* ownership, Mutex* db_mu, const ColumnFamilySet& families,
                CommitQueue& commits, const ExtentLedger& ledger)
       : config_(config),
@@ -26,7 +26,7 @@ class OptionsFiles {
         commits_(commits),
         ledger_(ledger) {}
 
-  // Writes the options as they are now. A failure counts only with fail_if_options_file_error; LOG has it always.
+  // Writes the current options. A failure is an error only with fail_if_options_file_error, and is always in LOG.
   Status Write() EXCLUDES(mu_, *db_mu_);
   // Of the newest that was written; 0: none.
   const std::atomic<uint64_t>& number() const { return number_; }

@@ -12,7 +12,7 @@
 namespace compassdb {
 namespace {
 
-// With less than this nothing is tried, but in each tenth round.
+// With less free space than this, only each tenth round tries.
 constexpr uint64_t kLeastFreeBytes = 256 << 10;
 constexpr int kRoundsWithoutSpace = 10;
 constexpr uint64_t kLeastMicros = 1000;
@@ -21,7 +21,7 @@ bool GoesAway(const Status& error) {
   return (error.IsNoSpace() || error.IsMemoryLimit()) && error.severity() < Status::kFatalError;
 }
 
-// The directory of the file that the error names, of those that the database has; may be on a file system of its own.
+// The database's directory with the file that the error names. It may be on a separate file system.
 std::string DirOf(const Status& error, const DbConfig& config, const std::vector<std::string>& table_dirs) {
   const std::string message = error.getState() == nullptr ? "" : error.getState();
   std::string found;
@@ -33,7 +33,7 @@ std::string DirOf(const Status& error, const DbConfig& config, const std::vector
   return found.empty() ? config.name : found;
 }
 
-// What is not known is tried.
+// If the free space is unknown, it is tried.
 bool HasSpace(FileSystem* fs, const std::string& dir) {
   uint64_t free = 0;
   return !fs->GetFreeSpace(dir, &free).ok() || free >= kLeastFreeBytes;
@@ -51,7 +51,7 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
   MutexLock lock(&mu_);
   if (running_ || stopped_) return;
   if (reporting_) {
-    // Not to be waited for: it may be the caller, or want what the caller holds.
+    // Do not wait for it: it may be the caller, or need a lock of the caller.
     running_ = true;
     next_ = error;
     return;
@@ -81,7 +81,7 @@ void AutoResume::StartIfMissing() {
 void AutoResume::Loop(Status old_error) {
   while (true) {
     Status error = Try();
-    if (error.ok()) return;  // resumed, by this or by somebody else, who has called the listeners
+    if (error.ok()) return;  // resumed, by this or another caller, which called the listeners
     if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
     listeners_.ErrorRecoveryEnds(old_error, error);
     MutexLock lock(&mu_);
@@ -116,7 +116,7 @@ Status AutoResume::Try() {
     waited = 0;
     --tries;
     Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_TOTAL_COUNT);
-    // The next round sees what became of it.
+    // The next round checks the result.
     if (!resumer_.ResumeUnasked().ok()) continue;
     Tick(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_SUCCESS_COUNT);
     Record(options.statistics.get(), rocksdb::ERROR_HANDLER_AUTORESUME_RETRY_COUNT,

@@ -25,19 +25,19 @@ class AutoResume {
   AutoResume(const DbConfig& config, const Listeners& listeners, const ErrorHandler& errors, const TableDirs& dirs,
              SpaceReclaimer& space, Resumer& resumer)
       : config_(config), listeners_(listeners), errors_(errors), dirs_(dirs), space_(space), resumer_(resumer) {}
-  // The error is in force now. Does nothing if it is not of the kind that goes away.
+  // The error is set now. Does nothing if the error is not of a kind that may end by itself.
   void Begin(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) EXCLUDES(mu_);
-  // Tries again where the system had no thread for Begin. Costs nothing otherwise.
+  // Tries again if the system had no thread for Begin. Costs nothing otherwise.
   void StartIfMissing() EXCLUDES(mu_);
-  // For good; waits for an attempt under way.
+  // Permanently; waits for a running attempt.
   void Stop() EXCLUDES(mu_);
 
  private:
-  // `old_error`: that it began with.
+  // `old_error`: the error at the beginning.
   void Loop(rocksdb::Status old_error) EXCLUDES(mu_);
-  // Until the error is gone, or will not go; that error is returned.
+  // Until the error is resolved, or cannot be; returns that error.
   rocksdb::Status Try() EXCLUDES(mu_);
-  // Of the thread; false if the system has none.
+  // Starts the thread; false if the system has none.
   bool Start() REQUIRES(mu_);
 
   const DbConfig& config_;
@@ -49,7 +49,7 @@ class AutoResume {
   Mutex mu_;
   CondVar changed_{&mu_};
   std::thread thread_ GUARDED_BY(mu_);
-  bool running_ GUARDED_BY(mu_) = false;  // thread_ will look at the error once more
+  bool running_ GUARDED_BY(mu_) = false;  // thread_ will check the error again
   bool reporting_ GUARDED_BY(mu_) = false;  // thread_ calls listeners at the end; if running_ again, it continues then
   rocksdb::Status next_ GUARDED_BY(mu_);  // with this error
   std::atomic<bool> missing_{false};  // the system had no thread

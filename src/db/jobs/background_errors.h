@@ -6,10 +6,10 @@
 
 namespace compassdb {
 
-// Where the parts of a database report what goes wrong. Without locks, except the front of the write queue.
+// Where the parts of a database report errors. Without locks, except the front of the write queue.
 class BackgroundErrors {
  public:
-  // The error is in force from now on, unless a listener takes it away.
+  // The error is in force from now on, unless a listener clears it.
   virtual void SetBackgroundError(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) = 0;
   // The error in force refused a write.
   virtual void WriteRefused() = 0;

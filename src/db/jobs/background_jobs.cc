@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When background jobs are queued, scheduled, held up and waited for.
+// When background jobs are queued, scheduled, delayed and awaited.
 #include "db/jobs/background_jobs.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void BackgroundJobs::BeginClose() {
   idle_looks_.Stop();
   MutexLock lock(mu_);
   state_.closing = true;
-  if (std::exchange(state_.paused, 0) > 0) MaybeSchedule();  // nobody is left to continue it
+  if (std::exchange(state_.paused, 0) > 0) MaybeSchedule();  // no caller is left to continue it
 }
 
 void BackgroundJobs::Close() {
@@ -47,9 +47,9 @@ void BackgroundJobs::Close() {
   scheduler_.Shutdown();
 }
 
-// Separated values keep their bound: a flush that would break it comes after the collections that make
-// room, and writers are slowed down by their full memtables meanwhile. It is not held up where no
-// collection is sure to follow.
+// Separated values keep their bound: a flush that would exceed it waits for the collections that free
+// space, and full memtables slow writers down until then. It does not wait if no collection is sure to
+// follow.
 bool BackgroundJobs::FlushReady(const ColumnFamily& family) const {
   if (!family.FlushPending()) return false;
   if (family.settings.disable_auto_compactions || deps_.errors->compactions_stopped() || state_.closing) {
@@ -69,7 +69,7 @@ bool BackgroundJobs::FlushesTogether() const { return config_.options.atomic_flu
 bool BackgroundJobs::FlushesHeld() const {
   if (state_.paused > 0 || deps_.errors->background_stopped()) return true;
   if (!FlushesTogether()) return false;
-  // One that takes all families comes after what is under way.
+  // A flush of all families waits for running ones.
   const Families all = deps_.families.All();
   return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
 }
@@ -79,7 +79,7 @@ void BackgroundJobs::MaybeSchedule() {
   if (*env_.shutting_down || state_.paused > 0 || !state_.opened) return;
   env_.space->JobsLook();
   PeriodicTasks::Shared()->StartIfMissing();
-  AwaitSnapshots();  // before it is asked for work: what is released meanwhile is noticed after that
+  AwaitSnapshots();  // before the search for work: so a release during the search is noticed
   const bool compacts = state_.exclusive_manual == 0;
   if (!deps_.errors->background_stopped()) {
     bool long_work = false, collect = false;
@@ -99,7 +99,7 @@ void BackgroundJobs::MaybeSchedule() {
       if (!family->compaction_queued && !family->dropped &&
           !deps_.errors->compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
-          UnlessOutOfMemory(true, [&] {  // the job looks again
+          UnlessOutOfMemory(true, [&] {  // the job searches again
             if (compacts) return store->NeedsCompaction();
             return values != nullptr && values->NeedsCollection(/*for_room=*/false);
           })) {
@@ -142,7 +142,7 @@ bool BackgroundJobs::Schedule(void (BackgroundJobs::*job)(), JobPriority priorit
   return false;
 }
 
-// Looks for work again when the oldest snapshot is gone that keeps tables from being rewritten.
+// Searches for work again when the oldest snapshot that prevents rewrites is released.
 void BackgroundJobs::AwaitSnapshots() {
   SequenceNumber until;
   do {

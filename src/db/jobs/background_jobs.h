@@ -28,10 +28,10 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   // All of it outlives the jobs.
   BackgroundJobs(const JobEnvironment& env, const MemTableFlush::Deps& deps, Scheduler& scheduler);
 
-  // [mutex] The database is open: jobs are scheduled from now on. Never called for one that is only read.
+  // [mutex] The database is open: jobs are scheduled from now on. Not called for a read-only database.
   void Open();
   bool opened() const;  // [mutex]
-  // The database is being closed: pauses end, and flushes wait for nothing.
+  // The database is being closed: pauses end, and flushes do not wait.
   void BeginClose();
   // JobEnvironment::shutting_down is set: ends all jobs. None is scheduled afterwards.
   void Close();
@@ -40,7 +40,7 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   void Pause();
   Status Continue();
   bool paused() const;  // [mutex]
-  // JobEnvironment::shutting_down is set: wakes those that wait for jobs, and waits until none runs.
+  // JobEnvironment::shutting_down is set: wakes threads that wait for jobs, and waits until none runs.
   void Cancel(bool wait);
   // For WaitForCompact: until there is nothing to do.
   Status WaitUntilIdle(const rocksdb::WaitForCompactOptions& options);
@@ -49,48 +49,48 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   void AwaitBackground(std::chrono::milliseconds most) override NO_THREAD_SAFETY_ANALYSIS;
   int FlushesRunning() const override;
   int CompactionsRunning() const override;
-  // [mutex] Something was done that others may wait for.
+  // [mutex] Wakes threads that wait for a change.
   void Changed();
 
-  // [mutex] The next flushes take all families in one commit, or need not any more. So it is after a log was given up
-  // whose records are not in tables yet: what a power cut leaves of a batch could not be made whole from the log.
+  // [mutex] Whether the next flushes must take all families in one commit: true after a log was given up while tables
+  // lack its records. After a power cut, the log could not complete a batch that only some tables have.
   void FlushTogether(bool together);
   // [mutex] A dropped family needs no jobs.
   void Remove(const std::shared_ptr<ColumnFamily>& family);
-  // Families or options changed: whether some family is to be looked at while nothing happens.
+  // Families or options changed: decides whether a family needs periodic checks.
   void ScheduleIdleLooks() { idle_looks_.Schedule(); }
 
-  // Manual compactions run in the threads of their callers. An exclusive one waits for automatic compactions, and keeps
-  // them from beginning until it ends. Collections of values continue, which touch no table.
+  // Manual compactions run in the threads of their callers. An exclusive one waits for automatic compactions, and
+  // prevents new ones until it ends. Collections of values continue: they change no table.
   void BeginManual(bool exclusive);
   void EndManual(bool exclusive);
   void AwaitManual();
-  // [mutex] Such a compaction works, and waits for nothing.
+  // [mutex] Such a compaction runs, and does not wait.
   void ManualJobBegins();
   void ManualJobEnds();
 
  private:
-  // No family and no task: none was found.
+  // Without family and task: none was found.
   struct Picked {
     std::shared_ptr<ColumnFamily> family;
     std::unique_ptr<CompactionTask> task;
-    Status status;  // no memory to look
+    Status status;  // no memory to search
   };
   using Look = std::function<std::unique_ptr<CompactionTask>(Store*)>;
 
   // --- When jobs begin (background_jobs.cc)
   bool FlushReady(const ColumnFamily& family) const REQUIRES(*mu_);
-  // A flush takes all families.
+  // Whether a flush takes all families.
   bool FlushesTogether() const REQUIRES(*mu_);
-  // No flush may begin now, although its job may.
+  // Whether no flush may begin now, although its job may.
   bool FlushesHeld() const REQUIRES(*mu_);
   bool MayCompact(const ColumnFamily& family) const REQUIRES(*mu_);
   void AwaitSnapshots() REQUIRES(*mu_);
   void StartQueued() override;
-  // False if it may not be.
+  // False if it may not be scheduled.
   bool Schedule(void (BackgroundJobs::*job)(), JobPriority priority, int* scheduled) REQUIRES(*mu_);
   void Unscheduled(int* scheduled) EXCLUDES(*mu_);
-  // After a job that failed: it is not tried again before bgerror_resume_retry_interval (a second, as in RocksDB).
+  // After a failed job: the next attempt is bgerror_resume_retry_interval later (a second, as in RocksDB).
   void WaitAfterFailure() REQUIRES(*mu_);
   bool Idle() const REQUIRES(*mu_);
 
@@ -108,7 +108,7 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   bool PickOf(const std::shared_ptr<ColumnFamily>& family, const char* what, const Look& look, Picked* picked)
       REQUIRES(*mu_);
   Status Run(Picked* picked) EXCLUDES(*mu_);
-  // Of a task that writes nothing.
+  // Runs a task that writes nothing.
   Status RunSilently(Picked* picked) EXCLUDES(*mu_);
 
   // A job that comes in addition to max_background_jobs.
@@ -126,18 +126,18 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
     int compactions_scheduled = 0;
     int compactions_running = 0;  // without manual ones
     int collections_running = 0;  // of these, of separated values
-    Extra collections;            // while a flush waits for the room that they make
-    Extra long_work;              // journals are applied meanwhile
+    Extra collections;            // while a flush waits for the space that they free
+    Extra long_work;              // journals are applied at the same time
     uint32_t last_long_work = 0;  // family: the next one has its turn
     int manual_running = 0;
-    int manual_jobs = 0;  // of these, that do not wait for something
+    int manual_jobs = 0;  // of these, those that do not wait
     int exclusive_manual = 0;
     bool flush_together = false;
     std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
     std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
 
     int flushes_under_way() const { return flushes_scheduled + flushes_running; }
-    // Of those that max_background_jobs counts.
+    // Only jobs that max_background_jobs counts.
     int compactions_under_way() const {
       return compactions_scheduled + compactions_running - long_work.running - collections.running;
     }
@@ -154,7 +154,7 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   IdleLooks idle_looks_;
 };
 
-// A manual compaction is under way while it lives.
+// A manual compaction runs during its lifetime.
 class ManualTurn {
  public:
   ManualTurn(BackgroundJobs* jobs, bool exclusive) : jobs_(jobs), exclusive_(exclusive) {

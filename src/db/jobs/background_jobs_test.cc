@@ -21,7 +21,7 @@ class BackgroundJobsTest : public ::testing::Test, protected JobsHarness {
     MutexLock lock(&db.mu);
     return db.family()->immutables.size();
   }
-  // As many as are compacted, in level 0.
+  // As many tables in level 0 as a compaction takes.
   void AddTables() {
     for (int i = 0; i < 4; ++i) {
       db.Put("k", "v");

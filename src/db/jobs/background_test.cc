@@ -17,8 +17,8 @@ class BackgroundTest : public DbTest {
 };
 
 // The sums of what scans lose grow without a commit, so work can come due
-// between two looks at them. Whoever waits for `compaction-pending` must not
-// wait for a job that was never queued.
+// between two looks at them. A caller that waits until `compaction-pending` is 0
+// must not wait for a job that was never queued.
 TEST_F(BackgroundTest, WorkThatScansMakeDueIsDoneWhereItIsSeen) {
   options_.level0_file_num_compaction_trigger = 50;
   options_.level0_slowdown_writes_trigger = 60;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flush and a compaction sync: their one file, one more if they separate values, and the manifest, whatever the
-// number of tables, and of threads that share the job.
+// A flush and a compaction sync their one file, one more if they separate values, and the manifest. The number of
+// tables, and of threads that share the job, does not matter.
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -136,7 +136,7 @@ TEST_P(BarrierTest, NamesOfLogsAreDurableBeforeTheFirstWriteIsAcknowledged) {
   EXPECT_GE(durable.size(), 4u);
 }
 
-// Several logs have their names made durable at once. Nobody sees those that are not begun.
+// One sync makes the names of several logs durable. Logs that are not begun are not listed.
 TEST_P(BarrierTest, LogsAreMadeAhead) {
   OpenDb();
   std::unique_ptr<rocksdb::TransactionLogIterator> follower;

@@ -56,20 +56,20 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
   s = CatchOutOfMemory("a manifest", [&] { return Manifest::Create(fs_, dir_, number, state, &fresh); });
   if (s.ok()) {
     if (manifest_ != nullptr) {
-      // The old one is history; a failure to close it harms nobody.
+      // The old one is no longer needed, so a failure to close it does not matter.
       manifest_->Close().PermitUncheckedError();
     }
   } else if (manifest_ != nullptr) {
-    // CURRENT may name the new one all the same (its directory was not synced):
-    // then what the old one got from now on would be lost.
+    // CURRENT may name the new one nevertheless (its directory was not synced).
+    // Then later records of the old one would be lost.
     uint64_t named = 0;
     const Status read = CatchOutOfMemory("CURRENT", [&] { return Manifest::ReadCurrent(fs_, dir_, &named); });
     if (!read.ok() || named != manifest_->number()) {
       in_doubt_.store(true, std::memory_order_release);
     }
     given_up = read.ok() && named != number;
-    // At once: it takes room on a disk that may be full, and nobody may take it for the newest state. (Without memory
-    // it stays until the next open.)
+    // At once: the disk may be full, and no open may take it for the newest state. (Without memory it stays until the
+    // next open.)
     CatchOutOfMemory("a manifest", [&] {
       if (given_up) DeleteManifest(number);
       return Status::OK();
@@ -97,7 +97,7 @@ Status CommitQueue::WriteNewManifest() NO_THREAD_SAFETY_ANALYSIS {
 }
 
 void CommitQueue::DeleteManifest(uint64_t number) const {
-  // What is left is deleted at the next open.
+  // If this fails, the next open deletes it.
   fs_->DeleteFile(ManifestFileName(dir_, number)).PermitUncheckedError();
   fs_->DeleteFile(MirrorFileName(dir_, number)).PermitUncheckedError();
 }
@@ -147,7 +147,7 @@ Status CommitQueue::CommitInTurn(std::vector<CommitItem>* items, std::vector<Rea
     mu_->Unlock();
     s = manifest_->Append(edits);
     mu_->Lock();
-    // Together with what is installed below: so many bytes say what the state in memory is.
+    // Together with the install below: these bytes of the manifest are the state in memory.
     if (s.ok()) manifest_bytes_.store(manifest_->size(), std::memory_order_release);
     committed_.store(true, std::memory_order_release);
     items->front().edit.min_log_number = edits.front().min_log_number;
@@ -169,7 +169,7 @@ Status CommitQueue::CommitInTurn(std::vector<CommitItem>* items, std::vector<Rea
   return s;
 }
 
-// Without memory for that their files stay until the database is opened again.
+// Without memory, their files stay until the database is opened again.
 void CommitQueue::Abandon(std::vector<CommitItem>* items) {
   CatchOutOfMemory("a commit", [&] {
     for (CommitItem& item : *items) {
@@ -182,7 +182,7 @@ void CommitQueue::Abandon(std::vector<CommitItem>* items) {
 
 void CommitQueue::ReleaseAbandoned() {
   for (const auto& [family, edit] : abandoned_) {
-    // One that is gone was dropped, and has let go of its files.
+    // A destroyed family was dropped, and has released its files.
     if (const auto living = family.lock(); living != nullptr) living->store()->Abandon(edit);
   }
   abandoned_.clear();

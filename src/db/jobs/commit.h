@@ -64,7 +64,7 @@ class CommitQueue {
   Status Close();
   // Whether the last record of the manifest is a commit, and not its snapshot.
   bool committed() const { return committed_.load(std::memory_order_acquire); }
-  // Of a database that is only read.
+  // Of a read-only database.
   void SetManifest(uint64_t number, uint64_t bytes) {
     manifest_number_.store(number);
     manifest_bytes_.store(bytes);
@@ -73,15 +73,15 @@ class CommitQueue {
   std::vector<uint64_t> TakeObsoleteManifests() { return std::exchange(obsolete_manifests_, {}); }
   void DeleteManifest(uint64_t number) const;  // with its mirror
 
-  // True while the manifest on disk may name more than the state in memory, or CURRENT another manifest:
-  // a record or a new manifest failed, and nothing has replaced it. Nothing is deleted then, nothing appended.
+  // True while the manifest on disk may name more than the state in memory, or CURRENT another manifest: a
+  // record or a new manifest failed, and nothing has replaced it. Until then nothing is deleted or appended.
   bool in_doubt() const { return in_doubt_.load(std::memory_order_acquire); }
-  // With the database mutex: what failed.
+  // With the database mutex: the error.
   const Status& why_in_doubt() const { return why_in_doubt_; }
   // With the database mutex held, the two agree with what is installed.
   uint64_t manifest_number() const { return manifest_number_.load(std::memory_order_acquire); }
   uint64_t manifest_bytes() const { return manifest_bytes_.load(std::memory_order_acquire); }
-  // The oldest write-ahead log that the manifest on disk still asks for.
+  // The oldest write-ahead log that the manifest on disk still needs.
   uint64_t min_log_number() const { return min_log_number_.load(std::memory_order_acquire); }
   void set_min_log_number(uint64_t number) { min_log_number_.store(number); }
 
@@ -102,13 +102,13 @@ class CommitQueue {
   CondVar turn_;
   bool busy_ = false;  // mutex
   std::vector<uint64_t> obsolete_manifests_;  // mutex
-  std::vector<uint64_t> doubtful_manifests_;  // mutex; of attempts that failed, one of which CURRENT may name
+  std::vector<uint64_t> doubtful_manifests_;  // mutex; of failed attempts: CURRENT may name one of them
   Status why_in_doubt_;                       // mutex
   // Mutex. Of commits that failed, while a manifest may name their files.
   std::vector<std::pair<std::weak_ptr<ColumnFamily>, VersionEdit>> abandoned_;
-  // Mutex. The manifest on disk is right and the state in memory is not: in doubt for good.
+  // Mutex. The manifest on disk is right, the state in memory is not: in doubt until the next open.
   bool half_installed_ = false;
-  std::unique_ptr<Manifest> manifest_;  // of whoever has the turn
+  std::unique_ptr<Manifest> manifest_;  // of the thread with the turn
   std::atomic<uint64_t> next_number_{1};
   std::atomic<uint64_t> manifest_number_{0};
   std::atomic<uint64_t> manifest_bytes_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control over where data lies: what is compacted, moved and dropped on request, and waiting for it.
+// Compactions, moves and drops of tables on request, and waits for compactions.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -53,12 +53,12 @@ Status ManualCompactions::PromoteLevel0(const std::shared_ptr<ColumnFamily>& fam
     return Status::InvalidArgument("PromoteL0: invalid target level", std::to_string(target_level));
   }
   Status s = MoveLevel(family, 0, target_level);
-  // That the tables cannot be moved is the fault of who asked.
+  // If the tables cannot be moved, the argument was invalid.
   return s.IsNotSupported() ? Status::InvalidArgument("PromoteL0", s.ToString()) : s;
 }
 
-// The end of a CompactRange that brought its range to level `from`. A target below 0 is the
-// uppermost level that all levels between leave free.
+// The end of a CompactRange that moved its range to level `from`. A target below 0: the highest
+// level such that all levels between are empty.
 Status ManualCompactions::ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) {
   if (to < 0) {
     MutexLock lock(mu_);
@@ -72,8 +72,8 @@ Status ManualCompactions::ChangeLevel(const std::shared_ptr<ColumnFamily>& famil
   return MoveLevel(family, from, to);
 }
 
-// The end of a CompactRange of everything: RocksDB moves a last level that has outgrown its size to
-// where it fits. Here it could stay (levels are stretched), but callers look for it there.
+// The end of a CompactRange of everything: RocksDB moves a last level that is too large to the
+// level where it fits. Here it could stay (levels are stretched), but callers expect it there.
 Status ManualCompactions::SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level,
                                const Slice* begin, const Slice* end) {
   const StoreOptions& options = family->store()->options();
@@ -98,7 +98,7 @@ Status ManualCompactions::SettleLastLevel(const std::shared_ptr<ColumnFamily>& f
                                                  options.level_multiplier_additional, to)) {
     ++to;
   }
-  // What was written meanwhile may be in the way: then it stays.
+  // Newer data may be on the level: then the tables stay.
   Status s = to == level ? Status::OK() : MoveLevel(family, level, to);
   return s.IsNotSupported() ? Status::OK() : s;
 }
@@ -132,7 +132,7 @@ void Append(const std::vector<T>& more, std::vector<T>* all) {
   all->insert(all->end(), more.begin(), more.end());
 }
 
-// One of several jobs after each other, of which the last one's files stay.
+// Adds one of several consecutive jobs. The last one's files stay.
 void AddRun(const JobReport& report, JobReport* all) {
   all->Add(report);
   Append(report.input_files, &all->input_files);

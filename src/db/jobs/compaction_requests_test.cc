@@ -123,7 +123,7 @@ TEST_F(CompactionRequestsTest, DroppedSpaceIsFreedAndIteratorsKeepTheirView) {
   ASSERT_TRUE(env_->GetChildren(name_, &names).ok());
   EXPECT_EQ(std::count_if(names.begin(), names.end(),
                           [this](const std::string& name) {
-                            uint64_t bytes = 0;  // 0: made ahead
+                            uint64_t bytes = 0;  // 0: a spare file
                             return name.ends_with(".ph") &&
                                    env_->GetFileSize(name_ + "/" + name, &bytes).ok() && bytes > 0;
                           }),
@@ -321,7 +321,7 @@ TEST_F(CompactionRequestsTest, CompactRangeWithoutMemory) {
   for (int i = 0; i < 3; ++i) Load(0, 10, "v");
   const std::string key = Key(5);
   const Slice begin(key);
-  Failing::armed() = 4;  // behind the three tables whose level is asked for
+  Failing::armed() = 4;  // after the three tables whose level is requested
   const Status s = db_->CompactRange({}, &begin, nullptr);
   Failing::armed() = 0;
   EXPECT_TRUE(s.IsMemoryLimit()) << s.ToString();
@@ -421,7 +421,7 @@ TEST_F(CompactionRequestsTest, RangeDeletedRecordsGiveTheirSpaceBack) {
     }
     EXPECT_EQ(Get(Key(14 * kRound - 1)), "NOT_FOUND");
     EXPECT_NE(Get(Key(14 * kRound)), "NOT_FOUND");
-    // A snapshot sees what is deleted behind it.
+    // A snapshot sees keys that are deleted later.
     const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
     ASSERT_TRUE(db_->DeleteRange({}, db_->DefaultColumnFamily(), Key(0), Key(100 * kRound)).ok());
     ASSERT_TRUE(db_->CompactRange({}, nullptr, nullptr).ok());

@@ -10,8 +10,8 @@ Status::Severity ErrorHandler::SeverityOf(const Status& error, Reason reason) {
   if (error.severity() >= Status::kFatalError) return error.severity();
   if (error.IsCorruption()) return Status::kUnrecoverableError;
   if (reason == Reason::kMemTable) return Status::kFatalError;
-  // A full disk, or memory, under a compaction hurts nobody who writes: they are stalled
-  // by level 0 soon enough if nothing is freed.
+  // A compaction without disk space or memory does not affect writers: level 0 stalls them
+  // soon enough if nothing is freed.
   if (reason == Reason::kCompaction && (error.IsNoSpace() || error.IsMemoryLimit())) return Status::kSoftError;
   return Status::kHardError;
 }

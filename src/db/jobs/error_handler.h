@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong in the background, and whether writes may go on.
+// Errors of background work, and whether writes may continue.
 //
 // Severity follows RocksDB's: a soft error stops background work that would
-// repeat it but lets writes go on; a hard error refuses writes until
-// DB::Resume; a fatal one can only be left by reopening.
+// repeat it, but writes continue. A hard error refuses writes until
+// DB::Resume. A fatal one lasts until the database is reopened.
 //
-// Thread safety: all methods; holds a leaf lock of its own. Listeners are told
-// by the caller, outside the database mutex.
+// Thread safety: all methods; holds a leaf lock of its own. The caller notifies
+// listeners, outside the database mutex.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class ErrorHandler {
   // Severity that an error of this origin has.
   static Status::Severity SeverityOf(const Status& error, rocksdb::BackgroundErrorReason reason);
 
-  // Records the error unless a worse one stands. Returns the one in force, with severity.
+  // Records the error unless a worse one is in force. Returns the one in force, with severity.
   Status Set(const Status& error, rocksdb::BackgroundErrorReason reason);
   Status error() const;
   // Clears anything but a fatal error.
@@ -35,7 +35,7 @@ class ErrorHandler {
   // No flush is started while true; nor a compaction, which soft errors stop, too.
   bool background_stopped() const { return background_stopped_.load(std::memory_order_acquire); }
   bool compactions_stopped() const { return compactions_stopped_.load(std::memory_order_acquire); }
-  // A flush succeeded: what stopped compactions softly may be over.
+  // A flush succeeded: a soft error that stopped compactions may be over.
   void ClearSoft();
   // True if writes failed to reach the write-ahead log: it takes no more of them.
   bool wal_failed() const { return wal_failed_.load(std::memory_order_acquire); }

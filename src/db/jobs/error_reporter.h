@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts background errors in force: asks listeners, counts and logs them, wakes those that wait for jobs, and begins to
-// recover from errors that pass by themselves.
+// Sets background errors: asks listeners, counts and logs the errors, wakes threads that wait for jobs, and starts
+// AutoResume for errors that may end by themselves.
 #pragma once
 
 #include "db/jobs/auto_resume.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows for writers and background jobs when families or options change.
+// Updates writers and background jobs when families or options change.
 #pragma once
 
 #include "db/families/family_observer.h"

@@ -304,7 +304,7 @@ TEST_F(FaultTest, AttemptsToResumeEndSomeTime) {
   EXPECT_TRUE(Put("a", "1").ok());
 }
 
-// Nor are there any while the user has background work pause, or where the room cannot be told it is asked by trying.
+// Nor does it resume while the user pauses background work. If the free space is unknown, an attempt finds it out.
 TEST_F(FaultTest, NothingResumesWhileWorkIsPaused) {
   const auto ends = std::make_shared<RecoveryEnds>();
   options_.listeners.push_back(ends);
@@ -317,7 +317,7 @@ TEST_F(FaultTest, NothingResumesWhileWorkIsPaused) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_TRUE(Put("a", "1").IsNoSpace());
   }
-  fs_->FailAll(FaultOp::kStat, name_, Status::IOError("nobody knows"));
+  fs_->FailAll(FaultOp::kStat, name_, Status::IOError("unknown"));
   ASSERT_TRUE(db_->ContinueBackgroundWork().ok());
   EXPECT_TRUE(ends->Await(1).ok());
   fs_->ClearFaults();

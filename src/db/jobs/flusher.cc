@@ -6,7 +6,7 @@
 namespace compassdb {
 namespace {
 
-constexpr std::chrono::milliseconds kChangeLook{200};  // at what changed without a signal
+constexpr std::chrono::milliseconds kChangeLook{200};  // some changes give no signal
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   }
   if (!options.wait) return Status::OK();
   s = Wait(targets, /*for_listeners=*/true);
-  // Of several (an atomic flush takes all) one that is dropped meanwhile is no failure of the others.
+  // If one of several families (an atomic flush takes all) is dropped since, the others do not fail.
   if (s.ok() && families.size() == 1 && !targets.empty()) {
     MutexLock lock(mu_);
     const auto& [family, sealed] = targets.front();
@@ -112,7 +112,7 @@ void Flusher::AwaitDeletions() {
       const Pages* const pages = family->store()->pages();
       while (pages != nullptr && pages->WritesInPlace() && !*env_.shutting_down) env_.changed->Wait();
     }
-    env_.stalls->Update();  // nor do writers wait for that
+    env_.stalls->Update();  // writers do not wait for that, either
     env_.changed->SignalAll();
   }
   env_.stalls->NotifyListeners();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flushes that somebody asks for: seals memtables at the front of the write queue, and waits until background jobs
-// have written them into tables.
+// Flushes on request: seals memtables at the front of the write queue, and waits until background jobs have written
+// them into tables.
 //
 // Thread safety: methods marked [mutex] are called with the database mutex held, the others without it.
 #pragma once
@@ -17,7 +17,7 @@ namespace compassdb {
 
 class Flusher final : public CopyJobs {
  public:
-  // What is waited for: that a family's memtables are flushed up to this one.
+  // A wait until a family's memtables are flushed up to this one.
   using Targets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   // All of it outlives this.
   Flusher(const JobEnvironment& env, const MemTableFlush::Deps& deps, WriteThread& queue, MemTableSwitcher& switcher,
@@ -28,10 +28,10 @@ class Flusher final : public CopyJobs {
   // Data that no log holds would be lost, so it is flushed unless the options say otherwise.
   void FlushUnlogged();
 
-  // [mutex] All that is sealed is to be flushed without delay.
+  // [mutex] Requests a flush of all sealed memtables without delay.
   static Targets Request(const Families& families);
-  // With `for_listeners` a flush counts as ended after OnFlushCompleted. (One that was committed before the call is no
-  // target: its listener may be the caller.) Without `while_paused` it is Busy while background work is paused.
+  // With `for_listeners` a flush ends after OnFlushCompleted. (A flush that was committed before the call is not
+  // awaited: its listener may be the caller.) Without `while_paused` it is Busy while background work is paused.
   Status Wait(const Targets& targets, bool for_listeners, bool while_paused = true) EXCLUDES(*mu_);
 
   // CopyJobs.
@@ -40,7 +40,7 @@ class Flusher final : public CopyJobs {
   void ResumeDeletions() override EXCLUDES(*mu_);
 
  private:
-  // One more sealed memtable must not be what stops the writers.
+  // Waits until one more sealed memtable would not stop the writers.
   void AwaitRoom(const Families& families) EXCLUDES(*mu_);
 
   const JobEnvironment& env_;

@@ -30,7 +30,7 @@ bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphM
 
 }  // namespace
 
-// Of the files as they are given; what they become has checksums of its own.
+// Of the given files. The ingested files have their own checksums.
 Status Ingester::CheckFiles(const rocksdb::IngestExternalFileArg& arg) {
   const size_t n = arg.external_files.size();
   const auto& checksums = arg.files_checksums;
@@ -148,7 +148,7 @@ Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args)
   if (job != nullptr) {
     job->Finish(s);
   } else {
-    env_.stalls->NotifyListeners();  // of the flush that was to come before it
+    env_.stalls->NotifyListeners();  // of the flush before it
   }
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) CloseFile(&ingestion, ingestion.options->move_files);
@@ -157,7 +157,7 @@ Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args)
   return s;
 }
 
-// The file is of no more use here; one that was to be moved is deleted.
+// The file is no longer needed. It is deleted if it should be moved.
 void Ingester::CloseFile(Ingestion* ingestion, bool move) {
   const std::string path = ingestion->file->path();
   ingestion->file.reset();
@@ -166,7 +166,7 @@ void Ingester::CloseFile(Ingestion* ingestion, bool move) {
   if (!removed.ok()) LogInfo(env_.config.info_log.get(), "ingested " + path + ": " + removed.ToString());
 }
 
-// Front. What the memtables hold in the files' ranges is flushed.
+// Front. Memtables with keys in the files' ranges are flushed.
 Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
   Families families;
   for (const Ingestion& ingestion : ingestions) {
@@ -208,7 +208,7 @@ Status Ingester::AssignSequences(std::vector<Ingestion>* ingestions, bool snapsh
       if (!s.ok()) return s;
       continue;
     }
-    // Sequence 0 is for what lies behind everything.
+    // Sequence 0 is for records below everything else.
     if (env_.config.options.allow_ingest_behind || ingestion.overlaps_files ||
         (snapshots && ingestion.options->snapshot_consistency) ||
         levels->NeedSequence(table.smallest, table.largest)) {

@@ -37,7 +37,7 @@ Status Job::WritePart(JobPart* part) {
   Status s = Work(part);
   part->report.checksums = part->item.edit.file_checksums;
   part->listener->JobEnded(part->report, s);
-  // Before the commit: behind it another job may take the files away.
+  // Before the commit: after it another job may delete the files.
   if (s.ok()) Track(part->report);
   if (s.ok()) s = PrepareItem(&part->item);
   return s;
@@ -50,7 +50,7 @@ void Job::Track(const JobReport& report) {
 }
 
 Status Job::Commit(Status s) {
-  // The tasks pin what they replaced, which the next purge is to free.
+  // The tasks pin replaced files, which the next purge should free.
   std::vector<std::unique_ptr<CompactionTask>> ended;
   ReadStateGarbage garbage(env_.space);
   MutexLock lock(env_.mu);
@@ -81,14 +81,14 @@ Status Job::Commit(Status s) {
     part.family->store()->Abandon(part.item.edit);
   }
   if (commits && s.ok()) Committed();
-  env_.stalls->Update();  // wakes those that wait for background work, too
+  env_.stalls->Update();  // also wakes waits for background work
   return s;
 }
 
 void Job::Finish(const Status& s) {
   Report(s);
   const int id = parts_.empty() ? 0 : parts_.front().context.job_id;
-  // What was replaced is in use by these: its files would stay until the next job.
+  // These use the replaced files, which would stay until the next job.
   for (JobPart& part : parts_) {
     part.report.inputs.clear();
     LetGo(&part);

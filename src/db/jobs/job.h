@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one life of a job: flush, compaction, manual compaction, drop of tables, ingestion.
+// The life of every job: flush, compaction, manual compaction, drop of tables, ingestion.
 //
-//   admitted   its parts are picked under the database mutex, by whoever makes the Job
-//   running    LOG and listeners know of it; each part does its work and writes its files
+//   admitted   its parts are picked under the database mutex, by the caller that makes the Job
+//   running    LOG and listeners are notified; each part does its work and writes its files
 //   committed  one manifest record takes the edits of all parts; or failed: no edit is applied
-//   reported   statistics, LOG and listeners know the result; files that it replaced are deleted
+//   reported   statistics, LOG and listeners know the result; replaced files are deleted
 //
-// A kind of job is a class below Job. It says what the work is and what to report.
+// A kind of job is a class derived from Job. It defines the work and the reports.
 //
 // Thread safety: one thread runs a job. The database mutex is held in the methods marked [mutex] alone.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace compassdb {
 
-// What jobs work with. All of it outlives them.
+// The parts of the database that jobs use. All of it outlives them.
 struct JobEnvironment {
   rocksdb::DB* db;  // for listeners
   const DbConfig& config;
@@ -41,7 +41,7 @@ struct JobEnvironment {
   SnapshotList* snapshots;
   std::atomic<int>* next_job_id;
   const std::atomic<bool>* shutting_down;
-  SpaceReclaimer* space;  // deletes what the job replaced
+  SpaceReclaimer* space;  // deletes replaced files
   BackgroundErrors* background_errors;
 };
 
@@ -61,7 +61,7 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // Running, then committed or failed; a failure that concerns the database is its background error.
+  // Running, then committed or failed. A failure that affects the database is its background error.
   Status Execute();
   // Reported. `s`: what Execute returned.
   void Finish(const Status& s);
@@ -78,16 +78,16 @@ class Job {
 
   // --- Running ---
   virtual void Start() {}
-  // Writes the part's files. On success part->item.edit is what is to be committed.
+  // Writes the part's files. On success part->item.edit is to be committed.
   virtual Status Work(JobPart* part) = 0;
   // All parts are written.
   virtual Status BeforeCommit() { return Status::OK(); }
 
   // --- Commit [mutex] ---
-  // False: nothing is to be committed, which is no error.
+  // False: nothing to commit, which is no error.
   virtual bool WantsCommit() { return true; }
   virtual void AddItems(std::vector<CommitItem>* /*items*/) {}
-  // The commit failed: it may be on disk all the same.
+  // The commit failed. It may be on disk nevertheless.
   virtual void CommitFailed() {}
   virtual void PartCommitted(JobPart* /*part*/) {}
   virtual void PartFailed(JobPart* /*part*/) {}
@@ -100,7 +100,7 @@ class Job {
   }
   virtual bool IsBackgroundError(const Status& s) const = 0;
   virtual void Report(const Status& s) = 0;
-  // What else of the part pins files.
+  // Releases other pins of the part on files.
   virtual void LetGo(JobPart* /*part*/) {}
 
   Status RunTask(JobPart* part, const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel);

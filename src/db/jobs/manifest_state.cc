@@ -38,7 +38,7 @@ std::vector<VersionEdit> ManifestState::Snapshot() const {
   return edits;
 }
 
-// The oldest log needed counts with what the edits themselves change.
+// The oldest needed log includes the changes of the edits themselves.
 void ManifestState::Stamp(std::vector<VersionEdit>* edits) const {
   uint64_t oldest = std::min(front_.logs.current_number(), front_.open_sections.OldestLog());
   for (const auto& family : families_.All()) {
@@ -62,7 +62,7 @@ void ManifestState::Stamp(std::vector<VersionEdit>* edits) const {
   edits->front().last_sequence = front_.last_sequence.load(std::memory_order_acquire);
 }
 
-// Under one hold of the mutex: a job's file is pinned, or its tables are in the view, or it was given up.
+// Under one lock of the mutex: a job's file is pinned, or its tables are in the view, or it was abandoned.
 bool ManifestState::DescribeJob(CommitQueue* numbers, JobRecord* record) const {
   constexpr size_t kMostFamilies = 100;  // in the record of each file of each
   std::shared_ptr<const StoreView> view;

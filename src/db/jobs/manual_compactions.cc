@@ -25,7 +25,7 @@ int DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end) {
   return deepest;
 }
 
-// While it lives no collection of the family's values is begun, if that was wanted and there are values.
+// While it exists, no collection of the family's values begins, if that was requested and there are values.
 class CollectionHold {
  public:
   CollectionHold(BackgroundJobs* jobs, Mutex* mu, std::shared_ptr<ColumnFamily> family, bool wanted)
@@ -169,7 +169,7 @@ Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& opti
   request.begin = begin;
   request.end = end;
   request.path = options.target_path_id;
-  // Tables that this call writes need not be rewritten by it once more.
+  // Tables that this call writes need no second rewrite by it.
   request.created_before = env_.commits->NewNumber();
   const int last = family->store()->options().last_job_level();
   const int occupied = DeepestLevel(family.get(), begin, end);
@@ -188,7 +188,7 @@ Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& opti
   if (s.ok() && (bottommost == Bottommost::kForce || bottommost == Bottommost::kForceOptimized ||
                  (bottommost == Bottommost::kIfHaveCompactionFilter && filtered))) {
     request.input_level = request.output_level = deepest;
-    // What comes from level 0 into a level that was empty is written once, as in RocksDB.
+    // Data from level 0 is written once into a level that was empty, as in RocksDB.
     if (bottommost == Bottommost::kForce && occupied == deepest) request.created_before = 0;
     // Tables rewritten now are newer than this number, so the loop ends.
     if (request.created_before == 0) request.created_before = env_.commits->NewNumber();
@@ -205,7 +205,7 @@ Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& opti
 }
 
 void ManualCompactions::Disable() {
-  // An EnableManualCompaction that came first is what this one undoes.
+  // If EnableManualCompaction came first, this call undoes it.
   if (disabled_.fetch_add(1) < 0) return;
   cancelled_.store(true);
   jobs_.AwaitManual();

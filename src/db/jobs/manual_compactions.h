@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compactions on request: of a range, of files, of a level; and drops of tables. They run in the caller's thread, and
-// wait for jobs that are in the way.
+// wait for conflicting jobs.
 //
 // Thread safety: all methods; they are called without the database mutex.
 #pragma once
@@ -24,13 +24,13 @@ class ManualCompactions {
                     BackgroundJobs& jobs, Flusher& flusher)
       : env_(env), families_(families), errors_(errors), mu_(env.mu), jobs_(jobs), flusher_(flusher) {}
 
-  // Whether CompactRange takes these.
+  // Whether CompactRange supports these options.
   static Status Check(const rocksdb::CompactRangeOptions& options, const ColumnFamily& family, const Slice* begin,
                       const Slice* end);
   Status CompactRange(const rocksdb::CompactRangeOptions& options, const std::shared_ptr<ColumnFamily>& family,
                       const Slice* begin, const Slice* end);
-  // A file stands for the tables whose metadata name it (GetLiveFilesMetaData). They go down level by level, each time
-  // with what they meet there; those on the output level are rewritten. `output_files` and `info` may be null.
+  // A file means the tables whose metadata name it (GetLiveFilesMetaData). They move down level by level, merged with
+  // overlapping tables; tables on the output level are rewritten. `output_files` and `info` may be null.
   Status CompactFiles(const std::shared_ptr<ColumnFamily>& family, const std::vector<std::string>& input_files,
                       int output_level, int output_path, std::vector<std::string>* output_files,
                       rocksdb::CompactionJobInfo* info);
@@ -39,15 +39,15 @@ class ManualCompactions {
   Status DropTables(const std::shared_ptr<ColumnFamily>& family, const rocksdb::RangePtr* ranges, size_t n,
                     bool include_end) EXCLUDES(*mu_);
 
-  // As often as Enable, in any order. Waits for those under way, which end early.
+  // Each Disable needs one Enable; the order is free. Waits for running ones, which end early.
   void Disable();
   void Enable();
-  // For good, with JobEnvironment::shutting_down: those under way end early.
+  // Permanently, with JobEnvironment::shutting_down: running ones end early.
   void Cancel() { cancelled_ = true; }
 
  private:
   using Pick = std::function<std::unique_ptr<CompactionTask>(bool* conflict)>;
-  using Done = std::function<void(const JobReport&)>;  // of a job that succeeded; may be null
+  using Done = std::function<void(const JobReport&)>;  // after a job that succeeded; may be null
 
   // Whether a job may begin in the family.
   Status MayBegin(const ColumnFamily& family) const REQUIRES(*mu_);
@@ -55,14 +55,14 @@ class ManualCompactions {
                 const std::atomic<bool>* cancel, JobReport* report);
   Status RunRequest(const std::shared_ptr<ColumnFamily>& family, const ManualCompaction& request,
                     const std::atomic<bool>* cancel, const Done& done = nullptr);
-  // Jobs of what `pick` finds, until that is nothing.
+  // Runs the tasks that `pick` finds, until it finds none.
   Status RunPicked(const std::shared_ptr<ColumnFamily>& family, const Pick& pick, const std::atomic<bool>* cancel,
                    const Done& done) EXCLUDES(*mu_);
   Status CompactLevels(const rocksdb::CompactRangeOptions& options, const std::shared_ptr<ColumnFamily>& family,
                        const Slice* begin, const Slice* end);
-  // Of all groups of separated values that have garbage; of the oldest share of them, or as the family has it.
+  // Collects all groups of separated values with garbage: their oldest share, or the family's age cutoff.
   Status CollectValues(const std::shared_ptr<ColumnFamily>& family, double age_cutoff, const std::atomic<bool>* cancel);
-  // Moves all tables of a level, once no job is in the way.
+  // Moves all tables of a level, once no job conflicts.
   Status MoveLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) EXCLUDES(*mu_);
   Status ChangeLevel(const std::shared_ptr<ColumnFamily>& family, int from, int to) EXCLUDES(*mu_);
   Status SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level, const Slice* begin, const Slice* end);

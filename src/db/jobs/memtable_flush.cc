@@ -53,7 +53,7 @@ Status MemTableFlush::Work(JobPart* part) {
                                  env_.config.name, first.family->name(), first.context.job_id);
   StopWatch watch(env_.config.clock, statistics(), rocksdb::FLUSH_TIME);
   Status s = WriteMemTables(part);
-  MemoryOf(part).request.view.reset();  // it pins what the commit replaces, which the next purge is to free
+  MemoryOf(part).request.view.reset();  // it pins replaced files, which the next purge should free
   return s;
 }
 
@@ -63,7 +63,7 @@ Status MemTableFlush::WriteMemTables(JobPart* part) {
   if (part->task != nullptr) {
     Status s = RunTask(part, request.snapshots, env_.shutting_down);
     if (s.ok() || s.IsShutdownInProgress()) return s;
-    // What is broken below must not keep new data from the disk.
+    // Damage below must not prevent the flush of new data.
     Log(*part, "memtables are written to level 0: " + s.ToString());
     part->listener->JobEnded(part->report, s);
     part->item.edit = VersionEdit();
@@ -82,9 +82,9 @@ Status MemTableFlush::BeforeCommit() {
   return s;
 }
 
-// All that sealed memtables hold is in logs before the current one.
+// All data of sealed memtables is in logs before the current one.
 Status MemTableFlush::CommitAhead(const std::shared_ptr<ColumnFamily>& family, VersionEdit edit, bool* logged) {
-  // A filter may leave out of the log, at the next opening, what pages have.
+  // At the next open a filter may leave out records of the log that pages have.
   *logged = !deps_.unlogged_data && env_.config.options.wal_filter == nullptr && deps_.wals->EnsureClosedAreDurable();
   if (!*logged) return Status::OK();
   ReadStateGarbage garbage(env_.space);
@@ -118,7 +118,7 @@ void MemTableFlush::PartCommitted(JobPart* part) {
                  std::to_string(report.bytes_written) + " bytes in " + std::to_string(report.micros) + " us");
 }
 
-// Of a merge, what the memtables brought counts as flushed, the rest as compacted.
+// In a merge, the memtables' data counts as flushed, the rest as compacted.
 void MemTableFlush::Count(JobPart* part) {
   const JobReport& report = part->report;
   uint64_t flushed = report.bytes_written;
@@ -150,7 +150,7 @@ void MemTableFlush::Committed() {
   queue_.StartQueued();
 }
 
-// As RocksDB has it: of a flush that failed for itself, not because a log did.
+// As in RocksDB: the reason of a flush that failed itself, not because of a log.
 rocksdb::BackgroundErrorReason MemTableFlush::ReasonOf(bool commit_failed) const {
   if (commit_failed) return rocksdb::BackgroundErrorReason::kManifestWriteNoWAL;
   return log_failed_ ? rocksdb::BackgroundErrorReason::kFlush : rocksdb::BackgroundErrorReason::kFlushNoWAL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flush: sealed memtables of one family, or of several in one commit, go into their stores.
+// A flush: sealed memtables of one family, or of several in one commit, are written to their stores.
 // The logs that held them are not needed afterwards.
 #pragma once
 
@@ -28,17 +28,17 @@ class MemTableFlush final : public Job {
     const ColumnFamilySet& families;
     WalSet* wals;
     ErrorHandler* errors;
-    const std::atomic<bool>& unlogged_data;  // memtables may hold what no log has
+    const std::atomic<bool>& unlogged_data;  // memtables may have data that no log has
   };
   MemTableFlush(const JobEnvironment& env, const Deps& deps, FlushQueue& queue)
       : Job(env, JobListener::Kind::kFlush), deps_(deps), queue_(queue) {}
 
-  // [mutex] The family's memtables that wait; `all`: also those that would better go with a later flush.
+  // [mutex] Adds the family's pending memtables; `all`: also those that should wait for a later flush.
   void AddFamily(const std::shared_ptr<ColumnFamily>& family, bool all, uint32_t threads);
   bool empty() const { return parts_.empty(); }
-  // [mutex] After Run: who waits for the listeners need wait no longer, nor for this to let go of a dropped family.
+  // [mutex] After Run: ends waits for the listeners, and waits for this to release a dropped family.
   void Announce();
-  // Whether Run failed for itself: not because a family was dropped or the database is closed.
+  // Whether Run itself failed: not because a family was dropped or the database is closed.
   bool failed() const { return failed_; }
 
  private:

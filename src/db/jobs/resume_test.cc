@@ -226,7 +226,7 @@ TEST_F(ResumeTest, FilesOfFailedCommitsGo) {
   const auto files_kept = [this] {
     size_t kept = 0;
     for (const std::string& name : FilesOf(FileType::kPieceFile)) {
-      uint64_t bytes = 0;  // 0: made ahead
+      uint64_t bytes = 0;  // 0: a spare file
       if (fs_->GetFileSize(JoinPath(name_, name), &bytes).ok() && bytes > 0) ++kept;
     }
     return kept;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A write-ahead log that failed ends at an unknown place, so the memtables are
 // flushed and a new log is begun before the first write is let in: recovery
-// never needs to read across the gap. All families are flushed in one commit: of a
-// batch that only the failed log held, not synced, a power cut leaves all or
-// nothing. What is prepared is in logs alone: it is
-// written into the new one, behind the flushes, as it must not outlive what was
-// written before it. Whose commit or rollback was what failed may be open or
-// ended in the old log, and only recovery knows: such an error is fatal.
+// never needs to read across the gap. All families are flushed in one commit. So
+// a power cut leaves all or nothing of a batch that only the failed log held,
+// without a sync. Prepared sections exist in logs alone. They are written into
+// the new log after the flushes, because they must not survive without earlier
+// writes. If a commit or a rollback failed, its section may be open or ended in
+// the old log, and only recovery can find out: such an error is fatal.
 #include "db/jobs/resumer.h"
 
 #include "db/report/info_log.h"
@@ -52,8 +52,8 @@ void Resumer::Resumed(const Status& old) {
   jobs_.Changed();
 }
 
-// A flush that still runs would take one family's part of such a batch. None begins: the error stops them, and is
-// cleared at the front alone. They are not waited for there, where their listeners may want to be, too.
+// A running flush would take one family's part of such a batch. None begins: the error stops them, and is cleared
+// at the front alone. The front does not wait for them, because their listeners may need the front, too.
 std::unique_ptr<ExclusiveWrite> Resumer::FrontWithoutFlushes() {
   while (true) {
     {
@@ -84,7 +84,7 @@ Status Resumer::Switch(Flusher::Targets* targets) {
   return s;
 }
 
-// At the front. Also families without data say that they need nothing of the old log.
+// At the front. Families without data record, too, that they need nothing of the old log.
 Status Resumer::CommitLogNumbers() {
   ReadStateGarbage garbage(env_.space);
   MutexLock lock(mu_);
@@ -112,7 +112,7 @@ Status Resumer::TryResume(bool asked, Status* old) {
     if (s.ok()) s = switcher_.SaveOpenSections();
     if (s.ok()) s = CommitLogNumbers();
     if (!s.ok()) {
-      // Before the front is anybody else's: no write may be durable in a log behind a gap.
+      // Before another thread gets the front: no write may be durable in a log behind a gap.
       if (!errors_.writes_refused()) {
         errors_.Set(s.IsBusy() ? *old : s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DB::Resume: clears the error in force after a failure whose cause is gone.
+// DB::Resume: clears the background error after a failure whose cause is resolved.
 //
 // Thread safety: both methods, which are called without any lock.
 #pragma once
@@ -27,14 +27,14 @@ class Resumer {
         jobs_(jobs),
         flusher_(flusher) {}
 
-  // For the user. What fails is a background error again.
+  // For the user. A failure is a background error again.
   Status Resume() EXCLUDES(*mu_);
-  // For AutoResume: Busy while background work is paused. What fails is reported to nobody.
+  // For AutoResume: Busy while background work is paused. A failure is not reported.
   Status ResumeUnasked() EXCLUDES(*mu_);
 
  private:
   bool ResumeFromSoft() EXCLUDES(*mu_);  // false: it is not a soft error
-  // *old: the error that was in force. Without `asked` it does not wait, at the front, for paused work.
+  // *old: the error before. Without `asked` it does not wait, at the front, for paused work.
   Status TryResume(bool asked, Status* old) EXCLUDES(*mu_);
   Status Switch(Flusher::Targets* targets) EXCLUDES(*mu_);
   Status CommitLogNumbers() EXCLUDES(*mu_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What background jobs do: they pick memtables or a task of some store, and run it as a Job.
+// Background jobs pick memtables or a task of some store, and run it as a Job.
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +27,7 @@ void BackgroundJobs::Flush() {
     ++state_.flushes_running;
     AddFamilies(&flush);
   }
-  if (!flush.empty()) flush.Run().PermitUncheckedError();  // a background error, if it is one
+  if (!flush.empty()) flush.Run().PermitUncheckedError();  // Run sets the background error
   MutexLock lock(mu_);
   if (flush.failed()) WaitAfterFailure();
   flush.Announce();
@@ -38,7 +38,7 @@ void BackgroundJobs::Flush() {
 void BackgroundJobs::AddFamilies(MemTableFlush* flush) {
   Families picked;
   const bool together = FlushesTogether();
-  // Where none may begin, those that wait stay in the queue for StartQueued.
+  // If none may begin, families stay in the queue for StartQueued.
   while (!state_.flush_queue.empty() && picked.empty() && !FlushesHeld()) {
     std::shared_ptr<ColumnFamily> family = std::move(state_.flush_queue.front());
     state_.flush_queue.pop_front();
@@ -90,9 +90,9 @@ void BackgroundJobs::RunPicked(Picked (BackgroundJobs::*pick)(), int* scheduled,
   if (picked.family != nullptr || !s.ok()) {
     if (picked.family != nullptr) --picked.family->compactions_running;
     picked.family.reset();
-    Changed();  // without memory for a look, too: a flush may wait for what was to be found
+    Changed();  // also without memory for the search: a flush may wait for its result
   } else {
-    // Not MaybeSchedule: it might find the same again, that nothing can be done about now.
+    // Not MaybeSchedule: it might find the same task again, which cannot run now.
     StartQueued();
     changed_->SignalAll();
   }

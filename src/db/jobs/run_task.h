@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store does for a job. Running out of memory fails the job, as a full disk does: these are the calls that
-// need much of it.
+// Calls of the store by a job. They need much memory. If it runs out, the job fails, as with a full
+// disk.
 #pragma once
 
 #include "db/jobs/commit.h"

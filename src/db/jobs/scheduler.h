@@ -22,20 +22,20 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   // Flushes at kHigh, compactions at kLow, those into the last level at kBottom, rehashes at kLong;
-  // collections that a flush waits for, and what gives space back to the disk, at kSpace.
+  // collections that a flush waits for, and jobs that free space, at kSpace.
   // False (and `job` is dropped) after Shutdown. `unscheduled` is called instead
   // of `job` if Unschedule or Shutdown takes it out of the queue. A kBottom job
-  // runs at kLow where nobody gave the bottom pool threads.
+  // runs at kLow if the bottom pool has no threads.
   bool Schedule(std::function<void()> job, JobPriority priority,
                 std::function<void()> unscheduled = nullptr);
   // Takes out this database's queued jobs; returns how many.
   int Unschedule(JobPriority priority) { return pools_->Unschedule(this, priority); }
   void WaitForIdle() { pools_->WaitForIdle(this); }
   size_t Pending() const { return pools_->Pending(this); }
-  // Unschedules what is queued and waits for what runs.
+  // Unschedules queued jobs and waits for running ones.
   void Shutdown();
 
-  // For a caller that waits for jobs where the system has no thread for them: see ThreadPools.
+  // For a caller that waits for jobs while the system has no thread for them: see ThreadPools.
   bool Starved() const { return pools_->Starved(); }
   bool RunStarved() { return pools_->RunStarved(this); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs whose work the store has picked as a CompactionTask: compactions, automatic and manual, and drops of tables.
+// Jobs with a CompactionTask that the store has picked: compactions, automatic and manual, and drops of tables.
 #pragma once
 
 #include "db/jobs/job.h"
@@ -13,7 +13,7 @@ class TableCompaction final : public Job {
                   bool manual, const std::atomic<bool>* cancel);
   // After Run.
   JobReport TakeReport() { return std::move(parts_.front().report); }
-  // Whether it failed for itself, not because it was called off.
+  // Whether it failed, and was not cancelled.
   static bool Failed(const Status& s) {
     return !s.ok() && !s.IsShutdownInProgress() && !s.IsIncomplete() && !s.IsColumnFamilyDropped();
   }
@@ -28,7 +28,7 @@ class TableCompaction final : public Job {
   const std::atomic<bool>* const cancel_;
 };
 
-// What the tables named of separated values is written, so there may be a new file.
+// Deaths of the tables' separated values are written, so there may be a new file.
 class TableDrop final : public Job {
  public:
   TableDrop(const JobEnvironment& env, std::shared_ptr<ColumnFamily> family, std::unique_ptr<CompactionTask> task);

@@ -38,7 +38,7 @@ class ResequencedIterator final : public InternalIterator {
   std::string key_;
 };
 
-// A file's records as they are, and the file with them.
+// A file's records without changes. Owns the file.
 class OwningIterator final : public InternalIterator {
  public:
   explicit OwningIterator(std::shared_ptr<const TableFile> file)
@@ -109,14 +109,14 @@ bool TableIngestion::WantsCommit() {
   return !outdated_;
 }
 
-// Behind the records' own edits, so that what the commit stamps on the first does not replace it.
+// After the records' own edits, so that the commit's fields in the first edit do not replace it.
 void TableIngestion::AddItems(std::vector<CommitItem>* items) {
   CommitItem& sequence = items->emplace_back();
   sequence.edit.last_sequence = last_sequence_;
   sequence.installed = [this] { visible_sequence_->store(last_sequence_); };
 }
 
-// It may be on disk all the same: its sequences are nobody else's.
+// It may be on disk nevertheless, so its sequences are not used again.
 void TableIngestion::CommitFailed() {
   visible_sequence_->store(last_sequence_);
   in_doubt_ = env_.commits->in_doubt();

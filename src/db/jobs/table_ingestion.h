@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that makes tables of files from outside, and commits them together. At the front of the write queue.
+// The job that makes tables of other databases' files, and commits them together. At the front of the write queue.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace compassdb {
 
-// One file on its way in.
+// One file that is being ingested.
 struct Ingestion {
   std::shared_ptr<ColumnFamily> family;
   const rocksdb::IngestExternalFileOptions* options = nullptr;
@@ -22,11 +22,11 @@ struct Ingestion {
   bool imported = false;        // its records keep their sequences
   SequenceNumber sequence = 0;
 
-  // What a snapshot would come to see, although it has not seen it from its beginning.
+  // Whether a snapshot would see the records, although they are newer than it.
   bool ChangesSnapshots() const { return sequence == 0 && options->snapshot_consistency && !options->ingest_behind; }
 };
 
-// Nobody gets a snapshot while it lives, if there were none.
+// During its lifetime there are no new snapshots, if there were none.
 class NoSnapshots {
  public:
   explicit NoSnapshots(SnapshotList* list) : list_(list), holds_(list->CloseIfEmpty()) {}
@@ -44,8 +44,8 @@ class NoSnapshots {
 
 class TableIngestion final : public Job {
  public:
-  // `without_snapshots`: the sequences are those for when there are none. If there are some at a commit that they
-  // would notice, nothing is committed, and outdated() says so.
+  // `without_snapshots`: the sequences are for the case without snapshots. If there are some at the commit, and they
+  // would see a change, nothing is committed, and outdated() is true.
   TableIngestion(const JobEnvironment& env, const std::vector<Ingestion>& ingestions, bool without_snapshots,
                  std::atomic<SequenceNumber>* last_sequence)
       : Job(env, JobListener::Kind::kIngestion),
@@ -68,7 +68,7 @@ class TableIngestion final : public Job {
   void PartCommitted(JobPart*) override { none_.reset(); }
   void PartFailed(JobPart*) override { none_.reset(); }
   rocksdb::BackgroundErrorReason ReasonOf(bool) const override { return rocksdb::BackgroundErrorReason::kManifestWrite; }
-  // An import drops its family next, which settles it or is the error.
+  // An import drops its family next; the drop removes the doubt, or is the error.
   bool IsBackgroundError(const Status&) const override { return in_doubt_ && !ingestions_.front().imported; }
   void Report(const Status& s) override;
 

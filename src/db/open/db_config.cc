@@ -23,8 +23,8 @@ uint64_t RandomBits() {
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
 
-// Shards hold directories' heads and the entries that memtables are charged by: not
-// too small for them.
+// Shards must be large enough for directories' heads and the entries that memtables are
+// charged by.
 constexpr uint64_t kLeastShardBytes = 8 << 20;
 constexpr int kMaxShardBits = 6;
 
@@ -37,7 +37,7 @@ void MakeMemoryPool(const rocksdb::DBOptions& options, DbConfig* config) {
   config->memory_pool = rocksdb::NewLRUCache(options.memory_limit, shard_bits);
   const uint64_t memtables =
       options.db_write_buffer_size > 0 ? options.db_write_buffer_size : options.memory_limit / 4;
-  // It does not stall: memtables that an iterator holds would then stop its own writer for ever.
+  // It does not stall: memtables that an iterator pins could stop the iterator's own thread forever.
   config->write_buffers =
       std::make_shared<rocksdb::WriteBufferManager>(memtables, config->memory_pool);
 }
@@ -55,8 +55,8 @@ std::vector<TablePath> TablePathsOf(const std::vector<rocksdb::DbPath>& given) {
   return paths;
 }
 
-// Options say nothing of a directory that is the database's own, whatever they said: they are stored, and a copy
-// or a moved database that is opened by them must not go to where it came from.
+// The stored options do not name the database's own directory. Otherwise a copy or a moved database that is opened
+// with them would use the directory of its source.
 Status ChooseWalDir(DbConfig* config) {
   std::string& given = config->options.wal_dir;
   bool own = true;
@@ -106,7 +106,7 @@ void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* opti
   if (config.memory_pool == nullptr) return;
   store->block_cache = config.memory_pool;
   store->index_mode = store->level0_index_mode = IndexMode::kPaged;
-  // All that wait for their flush fit, and then writes wait. An arena grows by an eighth of one.
+  // All pending memtables fit, and then writes wait. An arena grows by an eighth of one.
   const auto memtables = static_cast<size_t>(std::max(2, options->max_write_buffer_number));
   options->write_buffer_size = std::min<size_t>(
       options->write_buffer_size, config.write_buffers->buffer_size() / memtables);
@@ -175,13 +175,13 @@ FileOptions PieceWriteOptions(const rocksdb::DBOptions& options) {
 }
 
 FileCache::Limits FileLimits(const rocksdb::DBOptions& options) {
-  // Logs, the manifest, the lock, and what is being written.
+  // Logs, the manifest, the lock, and files that are being written.
   constexpr int kOtherFiles = 10;
-  // Of the process's few: those, twice where three jobs run at a time, their rings, and the program's own.
+  // Of the process's limit: those, twice if three jobs run at a time, their rings, and the program's own.
   constexpr int kOtherDescriptors = 24;
   constexpr int kFewest = 4;
   if (options.max_open_files < 0) {
-    // All, but for a quarter of what the process may have; a quarter of these can be closed again.
+    // Three quarters of the process's limit. A quarter of these can be closed again.
     const int limit = DescriptorLimit();
     const auto most = static_cast<size_t>(std::max(kFewest, limit - std::max(kOtherDescriptors, limit / 4)));
     return {most, most - most / 4};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a database is opened with, and the projection of the public options to
+// The configuration of an open database, and the projection of the public options to
 // the small structs of the layers below.
 #pragma once
 
@@ -35,7 +35,7 @@ struct DbConfig {
   std::shared_ptr<rocksdb::Cache> memory_pool;  // of memory_limit; null: there is none
 
   bool read_only() const { return access != Access::kReadWrite; }
-  // NotSupported where the database is read-only. `method`: what the application called.
+  // NotSupported if the database is read-only. `method`: what the application called.
   Status CheckWritable(const char* method) const;
   // Where the family's new files go; never empty.
   std::vector<TablePath> PathsOf(const rocksdb::ColumnFamilyOptions& family) const;
@@ -52,8 +52,8 @@ Status ProjectFamilyOptions(uint32_t id, const std::string& name,
 void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* options,
                       StoreOptions* store);
 
-// Whether logs lie in the database's own directory, by whatever name; InvalidArgument if wal_dir is the directory of
-// another one, whose files an opening would take for leftovers.
+// Whether logs are in the database's own directory, by any name. InvalidArgument if wal_dir is the directory of
+// another database, as an open would take its files for leftovers.
 Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& wal_dir, bool* own);
 
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);

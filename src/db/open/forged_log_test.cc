@@ -97,7 +97,7 @@ TEST_F(ForgedLogTest, SectionsWithoutBeginOrEnd) {
   ExpectRefused({Marked(99, "xid")}, "");
 }
 
-// What is prepared is recovered with all kinds of records, and commits; a commit of nothing is one of what was flushed.
+// Prepared sections are recovered with all kinds of records, and commit. An unknown one that commits was flushed.
 TEST_F(ForgedLogTest, SectionsWithEveryKindOfRecord) {
   options_.merge_operator = std::make_shared<AppendOperator>();
   WriteBatch section;

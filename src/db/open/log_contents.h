@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For RepairDB: what a log holds of which column family, before it is replayed.
+// For RepairDB: how many records of each column family a log has, before it is replayed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct LogContents {
   std::set<uint32_t> merged;             // families with merge operands
 };
 
-// Adds the records that a replay can read. Damage is the replay's to report.
+// Adds the records that a replay can read. The replay reports damage.
 Status ReadLogContents(FileSystem* fs, const std::string& wal_dir, uint64_t number, LogContents* contents);
 
 }  // namespace compassdb

@@ -18,15 +18,15 @@ namespace compassdb {
 
 namespace {
 
-// Whether the name of the format stands where the first record of a log has it.
+// Whether the name of the format is where the first record of a log has it.
 Status BeginsLikeALog(FileSystem* fs, const std::string& path, bool* yes) {
   std::string start;
   Status s = ReadStart(fs, path, kMagicEnds, &start);
   *yes = s.ok() && HasMagic(start, FileType::kWal);
-  return s.IsCorruption() ? Status::OK() : s;  // an encrypted log of which no segment is whole
+  return s.IsCorruption() ? Status::OK() : s;  // an encrypted log without a whole segment
 }
 
-// What is possible without CURRENT, which `path` shows to be gone.
+// The error for a lost CURRENT, which `path` shows, with what can be done.
 Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& path) {
   std::string start;
   Status s = ReadStart(fs, path, sizeof(kSealMagic), &start);
@@ -36,7 +36,7 @@ Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& pa
   std::vector<std::string> names;
   s = fs->GetChildren(dir, &names);
   if (!s.ok()) return s;
-  // It may be in another directory, of which only the caller's options know.
+  // It may be in another directory, which only the caller's options name.
   uint64_t found = 0;
   FileType kind = FileType::kTemp;
   const bool known = ParseFilePath(path, &found, &kind);
@@ -55,10 +55,10 @@ Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& pa
     if (s.ok() && type == FileType::kPageFile) s = Status::Corruption(JoinPath(dir, name), "is of a table-less column family");
     if (state || (type != FileType::kManifest && type != FileType::kManifestMirror)) continue;
     Manifest::Salvage(fs, dir, number, [](const EditRecord&) { return Status::OK(); }, &count, &whole)
-        .PermitUncheckedError();  // what it cannot read it does not count
+        .PermitUncheckedError();  // it does not count what it cannot read
     state = count > 0;
   }
-  const std::string lost = "is missing, but " + path + " is there: ";
+  const std::string lost = "is missing, but " + path + " exists: ";
   if (state) return Status::Corruption(CurrentFileName(dir), lost + "RepairDB can bring the database back");
   SequenceNumber before = 0;
   if (!tables) s = CheckLogsAreAll(fs, dir, logs, &before);
@@ -81,8 +81,8 @@ Status LostCurrent(FileSystem* fs, const std::string& dir, const std::string& pa
                                                       "; a backup or a checkpoint can" + advice);
 }
 
-// OK for a log as an attempt to make a database leaves it: without a batch, or cut short within its header. And for
-// what is no log.
+// OK for a log of a failed attempt to create a database: without a batch, or cut off within its header. Also for a
+// file that is no log.
 Status CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string& wal_dir, uint64_t number,
                        bool manifest_is_there) {
   constexpr uint64_t kMoreThanHeader = 512;
@@ -101,9 +101,9 @@ Status CheckLogIsEmpty(FileSystem* fs, const std::string& dir, const std::string
   const LogRead read = log->ReadBatch(&batch);
   bool named = false;
   if (read == LogRead::kTornTail && !log->has_header()) {
-    // Nothing in it verifies. Without the name of the format at its beginning it is a file of somebody else.
+    // Nothing in it verifies. Without the name of the format at its beginning it is a foreign file.
     if (s = BeginsLikeALog(fs, path, &named); !s.ok()) return s;
-    // Beside a manifest it may be the log of another engine's database.
+    // Next to a manifest it may be the log of another engine's database.
     if (!named && (size == 0 || !manifest_is_there)) return Status::OK();
   }
   if (read == LogRead::kError && !log->status().IsCorruption()) return log->status();
@@ -126,7 +126,7 @@ Status CheckNothingIsThere(FileSystem* fs, const Ownership& ownership, const New
     for (const std::string& name : names) {
       if (IsRocksDBTableName(name)) {
         return Status::InvalidArgument(CurrentFileName(places.home),
-                                       "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " is there");
+                                       "is missing, but RocksDB's or LevelDB's " + JoinPath(dir, name) + " exists");
       }
       if (!ParseFileName(name, &number, &type)) continue;
       manifest_is_there |= type == FileType::kManifest;
@@ -150,7 +150,7 @@ Status CheckNothingIsThere(FileSystem* fs, const Ownership& ownership, const New
   return Status::OK();
 }
 
-// One may be left of a creation that did not come to its end.
+// An unfinished creation may have left one.
 Status CheckIdentity(FileSystem* fs, const std::string& dir) {
   const std::string path = IdentityFileName(dir);
   std::string id;
@@ -168,7 +168,7 @@ Status CheckNotForeign(FileSystem* fs, const std::string& dir) {
   if (!s.ok() || foreign.empty()) return s;
   return Status::InvalidArgument(CurrentFileName(dir),
                                  "is missing, but " + foreign +
-                                     " is there: the directory is not this engine's, and what is there is for its own "
+                                     " exists: the directory is not this engine's, and its files are for its own "
                                      "engine to open or to repair");
 }
 
@@ -177,7 +177,7 @@ Status RecordedDirs(FileSystem* fs, const Ownership& ownership, const std::strin
   const Places& places = ownership.places();
   if (!places.wal_dir.empty()) recorded.insert(places.wal_dir);
   for (const TablePlace& place : places.tables) recorded.insert(place.dir);
-  // Without an id nothing was ever written in them, or DestroyDB did not come to its end.
+  // Without an id nothing was ever written in them, or DestroyDB was interrupted.
   const bool was_one = fs->FileExists(IdentityFileName(dir)).ok();
   for (const std::string& other : recorded) {
     Status s = was_one ? ownership.CheckMounted(other, "path") : Status::OK();

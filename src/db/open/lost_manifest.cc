@@ -43,17 +43,17 @@ Status CheckLogsAreAll(FileSystem* fs, const std::string& dir, const std::string
       if (log->ReadHeader() == LogRead::kRecord) oldest = log->header();
       s = log->status();
     }
-    if (!s.ok() && !IsDamage(s)) return s;  // what cannot be read now may hold everything
+    if (!s.ok() && !IsDamage(s)) return s;  // a file that cannot be read now may have everything
   }
   if (!oldest) {
-    return Status::Corruption(wal_dir, std::string("no manifest, mirror or log can be read: they are not there, ") + kDamagedOrEncrypted);
+    return Status::Corruption(wal_dir, std::string("no manifest, mirror or log can be read: they are missing, ") + kDamagedOrEncrypted);
   }
   *before = oldest->predecessor_last_sequence;
   if (*before == 0 || KnowsAllDirectories(fs, dir)) return Status::OK();
   return Status::Corruption(WalFileName(wal_dir, oldest->number),
                             "the logs begin behind sequence " + std::to_string(oldest->predecessor_last_sequence) +
-                                ", and no compaction file is there with what came before: a directory of db_paths or "
-                                "cf_paths was not given, or files are gone");
+                                ", and no compaction file has earlier records: a directory of db_paths or "
+                                "cf_paths was not given, or files are missing");
 }
 
 Status FindDatabaseId(FileSystem* fs, const std::string& dir, const std::string& wal_dir, const std::vector<std::string>& ids,
@@ -140,7 +140,7 @@ bool LostManifest::IsWhole(const TphMeta& table) const {
                      [&](const TphPiece& piece) { return there(piece.meta->extent.file_number, piece.meta->file_id); });
 }
 
-// Of two jobs that replaced the same table, or flushed the same records, the later one was begun when the earlier one had
+// If two jobs replaced the same table, or flushed the same records, the later one began after the earlier one had
 // failed.
 void LostManifest::JudgeTheLast() {
   std::set<uint64_t> replaced;
@@ -167,7 +167,7 @@ void LostManifest::JudgeTheLast() {
     }
     for (const VersionEdit::Deleted& d : edit.deleted) {
       replaced.insert(d.tph_id);
-      kill(edit, d.tph_id, &job);  // what a repair writes has the id of what it replaces
+      kill(edit, d.tph_id, &job);  // a repaired table has the id of the old one
     }
   }
 }
@@ -175,11 +175,11 @@ void LostManifest::JudgeTheLast() {
 Status LostManifest::CheckFiles(const Table& table) const {
   if (IsWhole(table.added->tph)) return Status::OK();
   return Status::Corruption("table " + std::to_string(table.added->tph.tph_id),
-                            "was in use, but a file that it lies in, beside " + std::to_string(table.job->file) +
-                                ".ph, is not there; without a manifest a repair needs all of them");
+                            "was in use, but another of its files than " + std::to_string(table.job->file) +
+                                ".ph is missing; without a manifest a repair needs all of them");
 }
 
-// Tables that the newest record of a family lists, and that neither are there nor were taken by a job that is there.
+// Finds tables that the newest record of a family lists, and that neither exist nor were replaced by a known job.
 Status LostManifest::CheckForGaps() const {
   std::map<uint32_t, const Job*> newest;
   std::set<TableKey> taken;
@@ -191,9 +191,9 @@ Status LostManifest::CheckForGaps() const {
     for (const auto& d : job->record.live) {
       if (tables_.count({family, d.tph_id}) != 0 || taken.count({family, d.tph_id}) != 0) continue;
       return Status::Corruption("table " + std::to_string(d.tph_id) + " of column family " + std::to_string(family),
-                                "was in use when the family's last file was written, and is not there: a directory of "
-                                "db_paths or cf_paths was not given, a file is gone, or deletions have emptied the table "
-                                "since; without a manifest a repair cannot tell which");
+                                "was in use when the family's last file was written, and is missing: a directory of "
+                                "db_paths or cf_paths was not given, a file is missing, or deletions have emptied the table "
+                                "since; without a manifest a repair cannot find out which");
     }
   }
   return Status::OK();
@@ -207,7 +207,7 @@ std::vector<std::string> LostManifest::Ids() const {
   return ids;
 }
 
-// A database that was given another id never has the one before again. The database that it is a copy of goes on with it.
+// A database that got another id never has the old one again. The database that it was copied from keeps that.
 Status LostManifest::CheckIds() const {
   std::set<std::string> past;
   std::string last;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// For RepairDB: the state of a database whose manifest and mirror are gone, from the records that jobs left in their
+// For RepairDB: the state of a database whose manifest and mirror are missing, from the records that jobs left in their
 // files (manifest/job_record.h).
 //
-// A table is known by the record of the file that its job wrote, and that file stands while the table is in use.
-// Whether it is in use, later records say: each lists the tables of its family, and the files whose jobs were not
-// committed when it was made. So a table of an earlier record that is not listed, and whose file was not being written,
-// is dead for good.
+// A table is known by the record of its job, in the file that the job wrote. That file exists while the table is in
+// use. Later records show whether it is in use: each lists the tables of its family, and the files whose jobs were not
+// committed at that time. So a table of an earlier record that is not listed, and whose file was not being written,
+// is dead.
 //
-// What no later record knows may have been committed or not. It counts as committed: the file is complete, as the record
-// is at its end, so reads find the same in what the job wrote as in what it replaced. (The other way round would not do:
-// parts of what a committed job replaced may have been punched out, and a flush leaves no log.)
+// A job that no later record knows may have been committed or not. It counts as committed: the record is at the end of
+// the file, so the file is complete, and reads find the same as in the files that the job replaced. (The opposite would
+// be wrong: replaced files may have holes, and a flush leaves no log.)
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@
 
 namespace compassdb {
 
-// Whether no table can lie in a directory that the caller does not name: PLACES has them all, and only a database that
-// never had one besides its own has none. OPTIONS shows that PLACES was not lost with other files.
+// Whether all directories with tables are known. PLACES has them all, and only a database that never had another
+// directory has no PLACES. OPTIONS shows that PLACES was not lost with other files.
 bool KnowsAllDirectories(FileSystem* fs, const std::string& dir);
 
-// Of a database without tables. *before: data came before the oldest log up to this sequence, which deletions may have
-// ended; 0: none. Corruption if tables may be elsewhere, or if there is no log that can be read.
+// For a database without tables. *before: there was data before the oldest log, up to this sequence, which deletions
+// may have dropped; 0: none. Corruption if tables may be elsewhere, or if no log can be read.
 Status CheckLogsAreAll(FileSystem* fs, const std::string& dir, const std::string& wal_dir, SequenceNumber* before);
 
 // The id of the database: the last one of `ids`, those that its files have from the oldest to the newest, or a later one
@@ -40,13 +40,13 @@ class LostManifest {
   // `log` gets what is uncertain, line by line.
   explicit LostManifest(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
 
-  // Each file that is not empty. An error names a file that has no record, or one that does not go with the others.
+  // For each file that is not empty. An error names a file without a record, or one that does not match the others.
   Status Add(FileSystem* fs, const std::string& path, uint64_t number);
   // After the last one. `*state` is empty.
   Status Find(RecoveredState* state);
-  // As FindDatabaseId wants them: a copy has an id of its own, from its first opening on.
+  // For FindDatabaseId: a copy has its own id, from its first open on.
   std::vector<std::string> Ids() const;
-  // Of the families up to it, those that are not in the state were dropped.
+  // Families up to this id that are not in the state were dropped.
   uint32_t all_families_up_to() const { return all_families_up_to_; }
 
  private:

@@ -613,7 +613,7 @@ TEST_F(LostManifestTest, LogsOfAnotherComparator) {
   }
 }
 
-// Whoever opens it, and whether logs or a table are left, here or in another directory.
+// In each way to open it, and with logs or a table left, here or in another directory.
 TEST_F(LostManifestTest, EveryCallSaysThatTheStateIsGone) {
   families_ = {"default"};
   for (const bool elsewhere : {false, true}) {
@@ -679,7 +679,7 @@ TEST_F(LostManifestTest, AllWasDeletedAndCompacted) {
     ASSERT_TRUE(s.ok()) << s.ToString();
     EXPECT_EQ(report.damaged_logs, 0u);
     EXPECT_TRUE(std::any_of(report.log.begin(), report.log.end(), [](const std::string& line) {
-      return line.starts_with("uncertain: what was written up to sequence 200");
+      return line.starts_with("uncertain: the data up to sequence 200");
     }));
     OpenDb();
     EXPECT_EQ(Scan(), "after=1");

@@ -23,12 +23,12 @@ Status NewDatabase::Note(const std::string& dir) {
 }
 
 void NewDatabase::Undo() const {
-  // CURRENT and PLACES first: what is left of a removal that fails is no database.
+  // CURRENT and PLACES first: the rest of a failed removal is not a database.
   for (const bool current : {true, false}) {
     for (const auto& [dir, before] : names_) {
       std::vector<std::string> names;
       if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
-      // In a directory that was not there all is of this attempt.
+      // All files of a new directory are of this attempt.
       const bool made = std::find(missing_.begin(), missing_.end(), dir) != missing_.end();
       for (const std::string& name : names) {
         uint64_t number = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What making a database adds to a file system, so that an attempt that fails leaves nothing: no file, and no directory
-// that was not there before.
+// Notes what the creation of a database adds to a file system, so that a failed attempt leaves no new file or
+// directory.
 //
 // Thread safety: none; one opener has it.
 #pragma once
@@ -19,11 +19,11 @@ class NewDatabase {
  public:
   explicit NewDatabase(std::shared_ptr<FileSystem> fs) : fs_(std::move(fs)) {}
 
-  // Notes what is there, before a directory of the database is made.
+  // Notes the existing files, before a directory of the database is made.
   Status Note(const std::string& dir);
-  // From here on the lock is held: files that come are of this attempt.
+  // From here on the lock is held: new files are of this attempt.
   void SetLocked() { locked_ = true; }
-  // Deletes what came since then. What cannot be deleted stays.
+  // Deletes newer files. Errors are ignored.
   void Undo() const;
 
  private:

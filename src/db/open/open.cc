@@ -55,7 +55,7 @@ Status DbOpener::CheckRequest() {
   return ValidateOptions(request_.options, families);
 }
 
-// Looks, but changes nothing: a directory that is not ours stays as it is.
+// Changes nothing: a directory of others stays as it is.
 Status DbOpener::Locate(bool* exists) {
   FileSystem* const fs = parts().config.fs;
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
@@ -76,7 +76,7 @@ Status DbOpener::CheckMayCreate(const DbConfig& config) const {
   return Status::InvalidArgument(request_.name, "does not exist (create_if_missing is false)");
 }
 
-// Of all families that are opened.
+// The directories of all families that are opened.
 std::vector<std::string> DbOpener::TableDirsOf(const DbConfig& config) const {
   std::vector<std::string> dirs{config.name};
   for (const TablePath& path : config.table_paths) dirs.push_back(path.dir);
@@ -176,7 +176,7 @@ Status DbOpener::ExplainMissing(const Status& error) const {
                                  "the database has recorded these directories of its tables, and the options lack them: " + unknown);
 }
 
-// A file that stands under a name of the database's, and is not its own.
+// A file with a name of the database's that is not its own.
 bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
   if (number > 0 && number < parts().ownership->places().first_number) return true;
   if (type != FileType::kWal && type != FileType::kPieceFile) return false;
@@ -193,13 +193,13 @@ Status DbOpener::SkipNumbersInUse() {
   std::set<std::string> dirs(tables.begin(), tables.end());
   dirs.insert({request_.name, parts().config.wal_dir});
   for (const std::string& dir : dirs) {
-    // What is not there must not come back in a power cut, under a number that is given out again for another directory.
+    // A deleted file must not come back in a power cut, under a number that is used again in another directory.
     if (!request_.read_only) {
       if (Status s = parts().config.fs->SyncDir(dir); !s.ok()) return s;
     }
     std::vector<std::string> names;
     Status s = parts().config.fs->GetChildren(dir, &names);
-    // Of a reader's directories one that is not there may hold nothing.
+    // A reader may have a directory that does not exist, without files.
     if (request_.read_only && IsMissing(s)) continue;
     if (!s.ok()) return s;
     for (const std::string& name : names) {
@@ -213,7 +213,7 @@ void DbOpener::DeleteNewFiles() const {
   if (first_new_number_ == 0 || writing_) return;
   for (const std::string& dir : parts().tables.dirs()->All()) {
     std::vector<std::string> names;
-    parts().config.fs->GetChildren(dir, &names).PermitUncheckedError();  // what is left is deleted by an opening that succeeds
+    parts().config.fs->GetChildren(dir, &names).PermitUncheckedError();  // the next successful open deletes the rest
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
@@ -224,7 +224,7 @@ void DbOpener::DeleteNewFiles() const {
   }
 }
 
-// A log that cannot be written is no reason not to open; a directory that was asked for, and cannot be made, is.
+// If LOG cannot be written, the database opens nevertheless. It does not if a configured directory cannot be made.
 Status DbOpener::OpenInfoLog(DbConfig* config) {
   const std::string& dir =
       request_.secondary_path.empty() ? request_.name : request_.secondary_path;
@@ -242,7 +242,7 @@ Status DbOpener::OpenInfoLog(DbConfig* config) {
 Status DbOpener::Open(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db) {
   Status s = OpenOnce(handles, db);
   if (!request_.read_only || !request_.secondary_path.empty()) return s;
-  // A primary beside this reader may have taken away what the manifest named when it was read.
+  // A concurrent primary may have deleted files that the manifest named when it was read.
   constexpr int kMostAttempts = 100;
   for (int attempt = 1; (s.IsCorruption() || s.IsIOError()) && attempt < kMostAttempts; ++attempt) {
     if (!ManifestHasMovedOn(FileSystemOfEnv(request_.options.env).get())) break;
@@ -317,7 +317,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     }
     if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
     if (is_new) new_database_->SetLocked();
-    if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;  // the last owner may have ended meanwhile
+    if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;  // the last owner may have ended since
   }
   std::unique_ptr<LinkDir> links;
   if (!request_.secondary_path.empty()) {
@@ -370,7 +370,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   return s;
 }
 
-// An Env that knows no direct I/O says so now, not at the first flush.
+// Checks now that the Env has direct I/O, not at the first flush.
 Status DbOpener::CheckDirectIo() {
   const DbConfig& config = parts().config;
   Status s;
@@ -401,7 +401,7 @@ Status DbOpener::CreateNew() {
                             *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
-  // A file that is left of an attempt that never got to its CURRENT keeps its number.
+  // A file of an attempt that never wrote CURRENT keeps its number.
   const uint64_t first_number = db.commits.next_number();
   if (s = SkipNumbersInUse(); !s.ok()) return s;
   const bool others = db.commits.next_number() > first_number;
@@ -445,7 +445,7 @@ Status DbOpener::CreateMissingFamilies() {
   return Status::OK();
 }
 
-// All families are there by now.
+// All families exist by now.
 void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
   if (handles != nullptr) {
     for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a database: looks before it touches anything, locks, replays the
+// Opens a database: checks it before it changes anything, locks, replays the
 // manifest, replays the write-ahead logs, and starts a new manifest and log.
 //
 // Thread safety: one opener per call, one thread.
@@ -30,9 +30,9 @@ class DbOpener {
     bool read_only = false;
     bool error_if_wal_file_exists = false;
     std::optional<WalRecoveryMode> wal_recovery_mode;  // instead of the option
-    WalRecoveryReport* log_report = nullptr;  // gets what was found in the logs, unless null
-    std::vector<std::string> more_table_dirs;  // besides those of the options
-    bool logs_are_own = false;  // whatever ids they have
+    WalRecoveryReport* log_report = nullptr;  // gets the findings in the logs, unless null
+    std::vector<std::string> more_table_dirs;  // in addition to those of the options
+    bool logs_are_own = false;  // with any ids
     std::string secondary_path;  // a secondary, which is read_only, too; empty: none
   };
   explicit DbOpener(Request request) : request_(std::move(request)) {}
@@ -52,27 +52,27 @@ class DbOpener {
   Status OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB** db);
   Status OpenParts(std::vector<ColumnFamilyHandle*>* handles);
   Status OpenInfoLog(DbConfig* config);
-  // Of a database that is not there.
+  // For a database that does not exist.
   Status CheckMayCreate(const DbConfig& config) const;
   std::vector<std::string> TableDirsOf(const DbConfig& config) const;
-  // Of another database's directories nothing is read, let alone deleted.
+  // No file in another database's directories is read or deleted.
   Status CheckOwnership(const std::string& wal_dir, bool is_new);
-  // The directories are this database's from here on. `state` is null of a new one.
+  // The directories are this database's from here on. `state` is null for a new database.
   Status ClaimDirs(const RecoveredState* state, uint64_t first_number);
   // Logs that must be replayed, in a directory that is not wal_dir.
   Status CheckLogsElsewhere(const RecoveredState& state) const;
-  // What a missing table may be in: a path that was recorded, and is not in the options.
+  // Adds the recorded paths that are not in the options: a missing table may be in one of them.
   Status ExplainMissing(const Status& error) const;
   bool IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const;
   Status SkipNumbersInUse();
-  // What a replay flushed that did not come to its end: each attempt would leave as much.
+  // Deletes what an unfinished replay flushed, or each attempt would leave more files.
   void DeleteNewFiles() const;
   Status CheckRequest();
   Status CheckDirectIo();
   Status Locate(bool* exists);
   Status Prepare(bool exists);
   Status CreateNew();
-  // Commits what the stores lack that their options ask for.
+  // Commits what the stores need for their options.
   Status CompleteStores();
   Status CreateMissingFamilies();
   Status NoteNewDirs(const DbConfig& config, const std::set<std::string>& dirs, bool is_new);
@@ -82,7 +82,7 @@ class DbOpener {
   const DatabaseParts& parts() const { return db_->parts(); }
 
   // recover.cc
-  // Since it was read, by a primary beside whom this one reads.
+  // Whether a primary has changed it since it was read.
   bool ManifestHasMovedOn(FileSystem* fs) const;
   // *end, if wanted: of what was read.
   static Status ReplayManifest(FileSystem* fs, const std::string& dir, uint64_t number,
@@ -102,10 +102,10 @@ class DbOpener {
   void DeleteLeftovers();
 
   Request request_;
-  bool wal_compression_missing_ = false;  // what was asked for is not linked in
+  bool wal_compression_missing_ = false;  // the configured type is not linked in
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
-  std::optional<NewDatabase> new_database_;  // while one is made, or directories of an old one
+  std::optional<NewDatabase> new_database_;  // while one is made, or directories of an existing one
   std::vector<std::string> table_dirs_;
   std::unique_ptr<DBImpl> db_;
   SyncedMark synced_mark_;     // as it was before the manifest was read
@@ -118,7 +118,7 @@ class DbOpener {
   bool flushed_ = false;  // some memtable was flushed during replay
   uint64_t first_new_number_ = 0;  // files from it on are of this opening; 0: none is
   bool writing_ = false;           // a manifest may name them
-  // Logs behind this one were left out of the replay: nobody may follow them.
+  // Logs behind this one were left out of the replay, and must not be followed.
   uint64_t last_replayed_log_ = UINT64_MAX;
   std::vector<uint64_t> unused_logs_;  // empty, behind the last one
 };

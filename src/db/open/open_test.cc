@@ -30,7 +30,7 @@ TEST_F(OpenTest, ALostCurrentIsNoReasonForANewDatabase) {
   EXPECT_EQ(Scan(), "");
 }
 
-// Every call of each kind fails once. What was there before stays, and so does what is none of a database's.
+// Every call of each kind fails once. Files that existed before stay, and foreign files, too.
 TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
   options_.wal_dir = "/logs/of";
   options_.db_paths = {{"/tables", 1 << 20}, {"/more", 1 << 30}};

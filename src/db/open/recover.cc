@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recovery of an existing database.
 //
-// What replay flushes is installed in memory only; the new manifest at the
-// end, whose first record is the whole state, commits all of it at once, with
-// log numbers that say which logs are done. A crash before that leaves the old
+// The replay's flushes are installed in memory only. The new manifest at the
+// end, whose first record is the whole state, commits all of them at once, with
+// the numbers of the logs that are done. A crash before that leaves the old
 // manifest and the old logs, so recovery can be repeated.
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ namespace compassdb {
 
 namespace {
 
-// A primary goes on beside whoever reads: where CURRENT names another manifest by now, that one is to be read.
+// A primary may write while this database reads. If CURRENT names another manifest by now, that one must be read.
 bool WasReplaced(FileSystem* fs, const std::string& dir, uint64_t* number) {
   const uint64_t before = *number;
   return Manifest::ReadCurrent(fs, dir, number).ok() && *number != before;
@@ -88,10 +88,10 @@ Status DbOpener::RecoverExisting() {
   do {
     state = RecoveredState();
     if (request_.read_only) {
-      // A missing manifest is Replay's to report.
+      // Replay reports a missing manifest.
       fs->GetFileSize(ManifestFileName(request_.name, current_manifest_), &manifest_bytes_).PermitUncheckedError();
     }
-    // Before all that it is compared with: a primary may go on meanwhile.
+    // Before all that it is compared with, as a primary may write at the same time.
     synced_mark_ = ReadSyncedMark(fs, db.config.wal_dir);
     uint64_t end = 0;
     s = ReplayManifest(fs, request_.name, current_manifest_, &state, &end);
@@ -114,7 +114,7 @@ Status DbOpener::RecoverExisting() {
     db.manifest_state.set_max_family_id(state.max_column_family);
   }
   db.commits.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
-  // No later log has the number of one that the mark may still be of.
+  // No later log gets a number that the mark may still name.
   db.commits.RaiseNextNumber(synced_mark_.log.number + 1);
   for (const FileChecksum& checksum : state.LiveChecksums()) db.ledger.SetChecksum(checksum);
   s = SkipNumbersInUse();
@@ -166,7 +166,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     Status s = parts().family_factory.Make(id, recovered.name, *options, &family);
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
-    // What a manifest names, nobody takes away but with a later one.
+    // The files of a manifest are only deleted after a later one.
     if (IsMissing(s) && request_.secondary_path.empty()) {
       s = ExplainMissing(s);
       if (IsMissing(s)) s = Status::Corruption("a file that the manifest names is missing", s.getState());
@@ -271,7 +271,7 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
       case Option::kCorruptedRecord:
         LogInfo(parts().config.info_log.get(),
                 path + ": a record is corrupt, says the WAL filter " + filter->Name());
-        if (!parts().config.options.paranoid_checks) break;  // then it counts all the same
+        if (!parts().config.options.paranoid_checks) break;  // then it counts nevertheless
         *verdict = WalVerdict::kDamaged;
         return Status::OK();
       default:
@@ -312,7 +312,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   request.memtables.push_back(family->mem);
   request.recovery = true;
   {
-    // Or separated values would not be told of what ends them, and a new run would be of one group that is all.
+    // Otherwise separated values would get no notices, and a new run would be of one group with all values.
     MutexLock lock(&parts().mu);
     if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   }
@@ -335,7 +335,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   return Status::OK();
 }
 
-// Their names, too.
+// Also their names.
 Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
   const DbConfig& config = parts().config;
   Status s = config.fs->SyncDir(config.wal_dir);
@@ -345,7 +345,7 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
   return s;
 }
 
-// What is behind damage, and was not replayed, goes with its log.
+// Records behind damage, which were not replayed, are lost with their log.
 void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
   if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
   for (const std::string& problem : report.problems) parts().reports.AddWalDamage(problem);
@@ -368,7 +368,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   const auto families = parts().families.All();
   if (request_.read_only) {
     if (parts().config.options.max_open_files < 0) {
-      // A primary may delete them at any moment. What cannot be opened is told by what needs it.
+      // A primary may delete them at any moment. A read reports a file that cannot be opened.
       for (const uint64_t number : parts().ledger.LiveFiles()) {
         std::shared_ptr<CompactionFile> file;
         parts().tables.Get(number, &file).PermitUncheckedError();
@@ -377,9 +377,9 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     for (const uint64_t number : logs) {
       uint64_t bytes = 0;
       if (number == report.end_number && !report.stopped_early) {
-        bytes = report.end_offset;  // a primary may write on
+        bytes = report.end_offset;  // a primary may append more
       } else {
-        // One that is gone by now is missed by who makes a copy.
+        // A copy will notice a log that is deleted by now.
         parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, number), &bytes).PermitUncheckedError();
       }
       parts().live_files.AddReplayedLog({number, bytes});
@@ -390,23 +390,23 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
     return Status::OK();
   }
   for (const uint64_t number : unused_logs_) {
-    // Where it stays, or comes back in a power cut, it is passed over.
+    // If it stays, or comes back in a power cut, it is skipped.
     parts().config.fs->DeleteFile(WalFileName(parts().config.wal_dir, number)).PermitUncheckedError();
   }
-  // Logs that could not be read to their end must not be read again behind
-  // newer ones, so what they gave is flushed whatever the option says; likewise
-  // logs of another identity.
+  // Logs that could not be read to their end must not be read again before
+  // newer ones. So their records are flushed, with any option. The same holds
+  // for logs of another identity.
   bool keep_logs = !new_identity_ &&
                    parts().config.options.avoid_flush_during_recovery && !flushed_ &&
                    !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
-  // A killed process leaves them in the kernel's hands; what is synced from now on stands on them.
+  // A killed process leaves them unsynced in the kernel. Later synced writes depend on them.
   if (keep_logs && !logs.empty()) {
     Status s = SyncLogs(logs);
     keep_logs = s.ok();
     if (!s.ok()) LogInfo(parts().config.info_log.get(), "the logs are not kept: " + s.ToString());
   }
   if (!keep_logs) {
-    // What is logged anew is durable before the tables are: so must be what was written before it.
+    // Sections logged again are durable before the tables. So earlier writes must be durable, too.
     if (!prepared_.empty()) {
       if (Status s = SyncLogs(logs); !s.ok()) return s;
     }
@@ -426,8 +426,8 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   return StartWriting(report);
 }
 
-// What is prepared goes into the first log, before the manifest gives up the
-// old ones: after a crash in between it is found twice, which does no harm.
+// Writes prepared sections into the first log, before the manifest releases the
+// old ones. After a crash in between they are found twice, which does no harm.
 Status DbOpener::RelogPrepared() {
   const DatabaseParts& db = parts();
   const uint64_t number = db.front.logs.current_number();
@@ -458,7 +458,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   header.predecessor = report.end_number;
   header.predecessor_bytes = report.end_offset;
   header.predecessor_last_sequence = report.end_number == 0 ? 0 : db.front.last_sequence.load();
-  // A crash before the new manifest leaves this log beside the old identity.
+  // A crash before the new manifest leaves this log with the old identity.
   if (!new_identity_) header.db_id = db.manifest_state.db_id();
   if (Status s = db.front.logs.StartFirst(header, db.manifest_state.db_id()); !s.ok()) return s;
   const uint64_t number = db.front.logs.current_number();
@@ -481,10 +481,10 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   return Status::OK();
 }
 
-// What no manifest names any more: failures are logged, the next open tries again.
+// Deletes files that no manifest names. Failures are logged, and the next open tries again.
 void DbOpener::DeleteLeftovers() {
   const DbConfig& config = parts().config;
-  parts().spare_files.DeleteAll();  // or they would be taken for leftovers, and still be given out
+  parts().spare_files.DeleteAll();  // or they would be deleted as leftovers, and used later
   const std::vector<uint64_t> live_list = parts().ledger.LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
   std::set<std::string> pages;
@@ -510,7 +510,7 @@ void DbOpener::DeleteLeftovers() {
         continue;
       }
       if (!ParseFileName(name, &number, &type)) continue;
-      // Elsewhere than in the database's own directory are files of its paths' kinds, and else nobody knows whose.
+      // In other directories the database has only files of the directory's kind. Other files may be foreign.
       const bool tables = type == FileType::kPieceFile || type == FileType::kPageFile;
       if (dir != request_.name && !tables && (type != FileType::kWal || dir != config.wal_dir)) continue;
       bool remove = false;

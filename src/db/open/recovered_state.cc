@@ -32,7 +32,7 @@ void RecoveredFamily::AddFiles(std::set<uint64_t>* numbers) const {
 Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
   if (edit.page_geometry) {
     if (page_geometry && *page_geometry != *edit.page_geometry) {
-      return Status::Corruption("manifest: changes number or size of pages that are there already", name);
+      return Status::Corruption("manifest: changes number or size of existing pages", name);
     }
     page_geometry = edit.page_geometry;
   }
@@ -48,7 +48,7 @@ Status RecoveredFamily::ApplyPages(const VersionEdit& edit) {
   }
   for (uint64_t id : edit.deleted_page_runs) {
     if (page_runs.erase(id) == 0) {
-      return Status::Corruption("manifest: deletes a page run that is not there", std::to_string(id));
+      return Status::Corruption("manifest: deletes a page run that does not exist", std::to_string(id));
     }
   }
   for (const PageRunMeta& meta : edit.added_page_runs) {
@@ -86,7 +86,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
   for (FileChecksum& checksum : edit.file_checksums) {
     file_checksums[checksum.file_number] = std::move(checksum);
   }
-  // Reads of the newest state wait until it has what pages have.
+  // The last sequence must include the records of pages.
   for (const auto& said : {edit.last_sequence, edit.folded_sequence, edit.in_place_sequence}) {
     last_sequence = std::max(last_sequence, said.value_or(0));
   }
@@ -123,7 +123,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
   for (const VersionEdit::Deleted& deleted : edit.deleted) {
     const auto table = family.tables.find(deleted.tph_id);
     if (table == family.tables.end() || table->second.level != deleted.level) {
-      return Status::Corruption("manifest: deletes a table that is not there",
+      return Status::Corruption("manifest: deletes a table that does not exist",
                                 std::to_string(deleted.tph_id));
     }
     family.tables.erase(table);
@@ -136,7 +136,7 @@ Status RecoveredState::Apply(VersionEdit edit) {
   }
   for (uint64_t id : edit.deleted_values) {
     if (family.values.erase(id) == 0) {
-      return Status::Corruption("manifest: deletes a run of values that is not there",
+      return Status::Corruption("manifest: deletes a run of values that does not exist",
                                 std::to_string(id));
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a manifest says, its edits taken together.
+// The state in a manifest: the sum of its edits.
 //
 // Thread safety: one thread at a time. Errors are Corruption and name what an
-// edit refers to in vain.
+// edit refers to and does not exist.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct RecoveredFamily {
 
   // Tables, values and pages as one edit of that family.
   VersionEdit AllTables(uint32_t id) const;
-  // Adds the numbers of the files that the tables and values lie in.
+  // Adds the numbers of the files of tables and values.
   void AddFiles(std::set<uint64_t>* numbers) const;
   // What the edit says of pages.
   Status ApplyPages(const VersionEdit& edit);
@@ -52,7 +52,7 @@ struct RecoveredState {
 
   Status Apply(VersionEdit edit);
   Status ApplyAll(const EditRecord& edits);
-  // Of the files that tables and values lie in.
+  // Of the files with tables and values.
   std::vector<FileChecksum> LiveChecksums() const;
 };
 

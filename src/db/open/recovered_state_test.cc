@@ -97,9 +97,9 @@ TEST_F(RecoveredStateTest, Tables) {
   ExpectRefused(WithTable(7), "adds a table twice: 7");
   VersionEdit edit = Edit();
   edit.deleted.push_back({2, 8});
-  ExpectRefused(edit, "deletes a table that is not there: 8");
+  ExpectRefused(edit, "deletes a table that does not exist: 8");
   edit.deleted = {{1, 7}};  // it is in another level
-  ExpectRefused(edit, "deletes a table that is not there: 7");
+  ExpectRefused(edit, "deletes a table that does not exist: 7");
   edit.deleted = {{2, 7}};
   ASSERT_TRUE(state_.Apply(edit).ok());
   EXPECT_TRUE(state_.families[3].tables.empty());
@@ -110,7 +110,7 @@ TEST_F(RecoveredStateTest, Values) {
   ExpectRefused(WithValues(7), "adds a run of values twice: 7");
   VersionEdit edit = Edit();
   edit.deleted_values.push_back(8);
-  ExpectRefused(edit, "deletes a run of values that is not there: 8");
+  ExpectRefused(edit, "deletes a run of values that does not exist: 8");
   edit.deleted_values = {7};
   ASSERT_TRUE(state_.Apply(edit).ok());
   EXPECT_TRUE(state_.families[3].values.empty());
@@ -129,13 +129,13 @@ TEST_F(RecoveredStateTest, Pages) {
   for (const PageGeometry& other : {PageGeometry{1, 4096}, PageGeometry{16, 8192}}) {
     VersionEdit changed = Edit();
     changed.page_geometry = other;
-    ExpectRefused(changed, "changes number or size of pages that are there already");
+    ExpectRefused(changed, "changes number or size of existing pages");
   }
   ASSERT_TRUE(state_.Apply(WithPageRun(7)).ok());
   ExpectRefused(WithPageRun(7), "adds a page run twice: 7");
   edit = Edit();
   edit.deleted_page_runs.push_back(8);
-  ExpectRefused(edit, "deletes a page run that is not there: 8");
+  ExpectRefused(edit, "deletes a page run that does not exist: 8");
   edit.deleted_page_runs = {7};
   ASSERT_TRUE(state_.Apply(edit).ok());
   EXPECT_TRUE(state_.families[3].page_runs.empty());

@@ -57,7 +57,7 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
   }
   family->mem_prepared_log = std::min(family->mem_prepared_log, prepared_log_);
   Status s = family->mem->Add(sequence, type, key, value, /*concurrent=*/false);
-  if (s.IsTryAgain()) return Status::OK();  // the same record once more
+  if (s.IsTryAgain()) return Status::OK();  // the same record again
   if (s.ok() && family->mem->ShouldFlush()) full_ = true;
   return s;
 }
@@ -87,8 +87,8 @@ Status RecoverySink::Mark(const BatchRecord& mark, SequenceNumber* next) {
   }
 }
 
-// A commit of what is not there is one whose data was flushed and whose
-// preparation was therefore given up.
+// If the section of a commit is missing, its data was flushed, and so its
+// preparation is no longer needed.
 Status RecoverySink::Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next) {
   auto it = prepared_->find(xid);
   if (it == prepared_->end()) return Status::OK();

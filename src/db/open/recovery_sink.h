@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the records of a log into the memtables of the families that still need
-// that log. Prepared sections are set aside until their commit, whose place in
-// the logs and in the order of sequences is theirs.
+// that log. Prepared sections are kept until their commit. The commit's place in
+// the logs and in the order of sequences counts.
 //
-// Thread safety: one thread, alone at the memtables; readers may run beside it.
+// Thread safety: one thread, the only writer of the memtables, with concurrent readers.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class RecoverySink final : public BatchSink {
   RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
       : families_(families), wal_number_(wal_number), prepared_(prepared) {}
 
-  // A record of a log as a batch; Corruption if it is none, or its sequence is one that no database comes to.
+  // A record of a log as a batch; Corruption if it is not a batch, or its sequence is impossibly high.
   static Status Decode(const Slice& record, rocksdb::WriteBatch* batch);
 
   Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
@@ -30,7 +30,7 @@ class RecoverySink final : public BatchSink {
   bool inside_section() const { return section_ != nullptr; }
 
  private:
-  // `timestamp`: of keys in families that have them; empty: it was given before.
+  // `timestamp`: for keys in families with timestamps; empty: they have it already.
   Status Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next);
 
   ColumnFamilySet* const families_;
@@ -38,7 +38,7 @@ class RecoverySink final : public BatchSink {
   RecoveredTransactions* const prepared_;
   std::unique_ptr<rocksdb::WriteBatch> section_;  // being read
   SequenceNumber section_start_ = 0;
-  uint64_t prepared_log_ = UINT64_MAX;  // of what is being committed
+  uint64_t prepared_log_ = UINT64_MAX;  // of the section that is being committed
   bool full_ = false;
 };
 

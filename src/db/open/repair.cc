@@ -33,7 +33,7 @@ Repairer::Repairer(const rocksdb::DBOptions& options, std::string name,
       unknown_(unknown),
       report_(report) {}
 
-// Stores have the prefix in their lines.
+// Lines of stores already have the prefix.
 void Repairer::Log(const std::string& line) {
   const std::string prefix = "repair: ";
   const bool prefixed = line.compare(0, prefix.size(), prefix) == 0;
@@ -48,8 +48,8 @@ Status Repairer::Run() {
   if (!s.ok() && !IsMissing(s)) return s;
   uint64_t current = 0;
   s = Manifest::ReadCurrent(fs_, name_, &current);
-  // Another engine's database, whose LOG is not ours either; or a key is missing; or a part of a database, which repair
-  // would make look whole.
+  // Another engine's database, whose LOG is not ours, either; or a missing key; or a part of a database, which would
+  // look whole after a repair.
   if (s.IsInvalidArgument() || s.IsIncomplete()) return s;
   if (s.IsNotFound()) s = CheckNotForeign(fs_, name_);
   if (s.IsInvalidArgument()) return s;
@@ -107,7 +107,7 @@ Status Repairer::CheckOwnership() {
     s = ownership.Check(place.dir, "path");
     if (s.ok()) s = fs_->GetChildren(place.dir, &names);
     if (IsMissing(s)) {
-      return Status::PathNotFound(place.dir, "holds tables of the database in " + name_ + " and is not there: repair would give them up; if it is lost, delete " +
+      return Status::PathNotFound(place.dir, "holds tables of the database in " + name_ + " and is missing: repair would give them up; if it is lost, delete " +
                                                  PlacesFileName(name_));
     }
     if (s.ok()) s = ownership.CheckMounted(place.dir, "path");
@@ -128,7 +128,7 @@ Status Repairer::CheckOwnership() {
   return s;
 }
 
-// With PLACES damaged, nothing is known of other directories. What is missing may lie there.
+// If PLACES is damaged, other directories are unknown. Missing files may be there.
 Status Repairer::CheckAllIsHere() {
   if (places_damage_.ok()) return Status::OK();
   std::vector<uint64_t> logs;
@@ -158,7 +158,7 @@ Status Repairer::CheckReadable() {
   for (const std::string& dir : Dirs()) {
     std::vector<std::string> names;
     Status s = fs_->GetChildren(dir, &names);
-    // Logs are looked for in one place only: without it they would all be given up.
+    // Logs are searched in one directory only. Without it they would all be lost.
     if (IsMissing(s) && dir != config_.wal_dir) continue;
     if (!s.ok()) return s;
   }
@@ -203,7 +203,7 @@ void Repairer::RemoveNewFiles() const {
 Status Repairer::FindState() {
   uint64_t current = 0;
   Status s = Manifest::ReadCurrent(fs_, name_, &current);
-  if (!s.ok() && !IsDamage(s)) return s;  // not ours, or not to be told
+  if (!s.ok() && !IsDamage(s)) return s;  // foreign, or unknown
   if (!s.ok()) {
     Log("CURRENT: " + s.ToString());
     current = 0;
@@ -217,8 +217,8 @@ Status Repairer::FindState() {
       found.insert(number);
     }
   }
-  // The one that CURRENT names, if it can be read; else that of the newest state. (One that was begun, and given up, may
-  // have a higher number than one that went on.)
+  // The one that CURRENT names, if it can be read; else that of the newest state. (An abandoned manifest may have a
+  // higher number than the one in use.)
   std::vector<uint64_t> manifests(found.rbegin(), found.rend());
   std::stable_partition(manifests.begin(), manifests.end(),
                         [current](uint64_t number) { return number == current; });
@@ -267,14 +267,14 @@ Status Repairer::Files(FileList* files) const {
   for (const std::string& dir : Dirs()) {
     std::vector<std::string> names;
     const Status s = fs_->GetChildren(dir, &names);
-    if (!s.ok() && !IsMissing(s)) return s;  // what cannot be listed is not empty
+    if (!s.ok() && !IsMissing(s)) return s;  // if it cannot be listed, it is not empty
     for (const std::string& name : names) {
       uint64_t number = 0, bytes = 1;
       FileType type;
       if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile) {
-        // What cannot be asked for its size counts as not empty.
+        // A file of unknown size counts as not empty.
         fs_->GetFileSize(JoinPath(dir, name), &bytes).PermitUncheckedError();
-        if (bytes == 0) continue;  // made ahead of a job; the next open deletes it
+        if (bytes == 0) continue;  // a spare file; the next open deletes it
       }
       files->emplace_back(dir, name);
     }
@@ -282,8 +282,8 @@ Status Repairer::Files(FileList* files) const {
   return Status::OK();
 }
 
-// A log is deleted when all families have flushed it, and none before one that is needed. So it is no loss that those
-// before the first one are not there. That one stays, as it may hold prepared transactions.
+// A log is deleted when all families have flushed it, and not before an older one. So logs before the first one were
+// not needed. The first one stays, as it may have prepared transactions.
 Status Repairer::ForgetFlushedLogs() {
   std::vector<uint64_t> logs;
   Status s = ListWals(fs_, config_.wal_dir, 0, &logs);
@@ -296,14 +296,14 @@ Status Repairer::ForgetFlushedLogs() {
   if (before == 0) return Status::OK();
   for (const auto& [id, family] : state_.families) {
     if (family.log_number > before || family.log_number == 0) continue;  // 0: no file names it
-    Log("uncertain: that column family [" + family.name + "] had flushed what was in " + WalFileName("", before) +
-        ", which is not there");
+    Log("uncertain: that column family [" + family.name + "] had flushed the records of " + WalFileName("", before) +
+        ", which is missing");
   }
   return Status::OK();
 }
 
-// No manifest: what the compaction files say, or an empty database of the same identity, before whose logs nothing was
-// written.
+// Without a manifest: the state by the compaction files, or an empty database of the same identity with nothing before
+// its logs.
 Status Repairer::StateOfFiles() {
   LostManifest found([this](const std::string& line) { Log(line); });
   FileList files;
@@ -334,7 +334,7 @@ Status Repairer::StateOfFiles() {
   return StateOfLogs();
 }
 
-// Of the default family, as the newest OPTIONS file that can be read has it; empty if none can.
+// The comparator of the default family in the newest readable OPTIONS file; empty if there is none.
 std::string Repairer::StoredComparator() const {
   std::map<uint64_t, std::string> files;
   for (const std::string& name : children_) {
@@ -351,7 +351,7 @@ std::string Repairer::StoredComparator() const {
   return "";
 }
 
-// The logs do not say how keys are ordered. In another order their program could not open what the replay makes.
+// The logs do not have the order of keys. In another order the user's program could not open the result.
 Status Repairer::StateOfLogs() {
   SequenceNumber before = 0;
   if (Status s = CheckLogsAreAll(fs_, name_, config_.wal_dir, &before); !s.ok()) return s;
@@ -372,8 +372,8 @@ Status Repairer::StateOfLogs() {
   }
   Log("no manifest: the default family is rebuilt from the logs");
   if (before != 0) {
-    Log("uncertain: what was written up to sequence " + std::to_string(before) +
-        " is not there: it was deleted, or tables were lost");
+    Log("uncertain: the data up to sequence " + std::to_string(before) +
+        " is missing: it was deleted, or tables were lost");
     keep_all_logs_ = true;
   }
   if (stored.empty()) {
@@ -384,7 +384,7 @@ Status Repairer::StateOfLogs() {
   return ForgetFlushedLogs();
 }
 
-// A log names families by number. One above all that are known was made later, and nothing says its name.
+// A log names families by number. A family above all known ones was created later, and its name is unknown.
 Status Repairer::CheckLogs() {
   std::vector<uint64_t> logs;
   if (Status s = ListWals(fs_, config_.wal_dir, state_.min_log_number, &logs); !s.ok()) return s;
@@ -409,20 +409,20 @@ Status Repairer::CheckLogs() {
   if (unknown.empty()) return Status::OK();
   std::string ids;
   for (const uint32_t id : unknown) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
-  Log("lost: " + std::to_string(lost) + " records in the logs, of column families whose names no file says (numbers " + ids +
+  Log("lost: " + std::to_string(lost) + " records in the logs, of column families whose names no file has (numbers " + ids +
       ")");
   report_->lost_records += lost;
   return Status::OK();
 }
 
-// The replay ends with their deletion.
+// The replay deletes them at its end.
 Status Repairer::KeepLogs() {
   if (kept_logs_.empty()) return Status::OK();
   const std::string lost = JoinPath(config_.wal_dir, "lost");
   Status s = CreateDirDurably(fs_, lost);
   for (const uint64_t number : kept_logs_) {
     const std::string from = WalFileName(config_.wal_dir, number), to = WalFileName(lost, number);
-    if (s.ok() && fs_->FileExists(to).ok()) s = fs_->DeleteFile(to);  // of a repair that did not come to its end
+    if (s.ok() && fs_->FileExists(to).ok()) s = fs_->DeleteFile(to);  // of an interrupted repair
     if (s.ok()) s = fs_->LinkFile(from, to);
     if (s.IsNotSupported()) {
       std::string bytes;
@@ -452,7 +452,7 @@ Status Repairer::ChooseFamilies() {
     }
     ++it;
   }
-  // Nor are any made that were not there.
+  // No new families are created.
   std::erase_if(families_, [this](const auto& family) {
     return std::none_of(state_.families.begin(), state_.families.end(),
                         [&](const auto& entry) { return entry.second.name == family.name; });
@@ -460,7 +460,7 @@ Status Repairer::ChooseFamilies() {
   return Status::OK();
 }
 
-// Without one the flush behind the replay fails, when the new state is written already.
+// Without one the flush after the replay fails, when the new state is written already.
 Status Repairer::CheckMergeOperators() const {
   for (const auto& [id, family] : state_.families) {
     const auto given = std::find_if(families_.begin(), families_.end(),
@@ -544,7 +544,7 @@ Status Repairer::MoveToLost(const std::string& dir, const std::string& name) {
   Status s = CreateDirDurably(fs_, lost);
   if (s.ok()) s = fs_->RenameFile(JoinPath(dir, name), JoinPath(lost, name));
   if (!s.ok()) return s;
-  Log(name + " goes to " + lost);
+  Log(name + " is moved to " + lost);
   report_->moved.push_back(JoinPath(lost, name));
   return s;
 }
@@ -600,7 +600,7 @@ Status Repairer::WriteManifest() {
     if (s.ok()) s = MoveToLost(dir, name);
     changed.insert(dir);
   }
-  // Or the next open finds them where they were, and deletes them.
+  // Or the next open finds them in their old place, and deletes them.
   for (const std::string& dir : changed) {
     if (s.ok()) s = fs_->SyncDir(JoinPath(dir, "lost"));
     if (s.ok()) s = fs_->SyncDir(dir);

@@ -2,24 +2,24 @@
 // rocksdb::RepairDB: makes a database open again after files were lost or
 // damaged.
 //
-//  1. Logs, manifests and CURRENT are read from end to end. Directories in their place go to lost/.
+//  1. Logs, manifests and CURRENT are read completely. Directories in their place move to lost/.
 //  2. The state is that of the manifest that CURRENT names or else of the newest
-//     one that can be read. Where it is damaged, cut off or gone, its mirror stands in.
-//     If both are damaged: what stands before that.
-//  3. Every table is read, and what is kept beside tables (Store::Salvage): what is damaged is written anew, in
-//     new files, with what can be read of it.
-//  4. What is left is written as a new manifest, if it is not what there was.
-//     Files that it does not need go to lost/, where nothing looks for them.
-//  5. The database is opened; of the logs every batch that can be read is replayed.
+//     one that can be read. If it is damaged, cut off or missing, its mirror is used.
+//     If both are damaged: their records before the damage.
+//  3. Every table is read, and the other data of stores (Store::Salvage). Damaged parts are rewritten in new files,
+//     with what can be read of them.
+//  4. The result is written as a new manifest, if it differs from the old one.
+//     Files that it does not need are moved to lost/.
+//  5. The database is opened, and every batch of the logs that can be read is replayed.
 //
-// Only what files hold, and that they are gone, counts as damage. Any other error (no permission, a failing device, too
-// many open files) before 4. ends the repair, and nothing has changed but what 1. says.
+// Only the contents of files, and missing files, count as damage. Any other error (no permission, a failing device, too
+// many open files) before 4. ends the repair, and only step 1 has changed anything.
 //
 // Without manifest and mirror the state is that of the records in compaction files
 // (db/open/lost_manifest.h), or of the logs if there are no tables. (Pieces could be
-// found by their footers. But files also hold pieces that compactions have replaced,
-// whose records look newer than those that took their place once these have lost
-// their sequences on the bottom level: what was deleted and overwritten would come
+// found by their footers. But files also hold pieces that compactions have replaced.
+// On the bottom level new records have sequence 0, so the old ones would look newer:
+// deleted and overwritten records would come
 // back.)
 //
 // Thread safety: one thread; the database's lock is held.
@@ -51,12 +51,12 @@ class Repairer {
  private:
   using FileList = std::vector<std::pair<std::string, std::string>>;  // directory and name
 
-  // That all directories are of this database, and where else it has recorded tables.
+  // Checks that all directories are this database's, and finds recorded ones with tables.
   Status CheckOwnership();
   Status CheckAllIsHere();
   std::set<std::string> Dirs() const;
   Status Files(FileList* files) const;
-  // The files without which nothing can be begun.
+  // Checks the files that the repair cannot do without.
   Status CheckReadable();
   Status ReadThrough(const std::string& path) const;
   Status FindState();
@@ -64,14 +64,14 @@ class Repairer {
   Status StateOfLogs();
   std::string StoredComparator() const;
   Status ForgetFlushedLogs();
-  // What of the logs no replay brings back is counted; their files are kept.
+  // Counts the data of logs that no replay restores; their files are kept.
   Status CheckLogs();
   Status KeepLogs();
   Status ChooseFamilies();
   Status CheckMergeOperators() const;
   Status CheckTables();
   uint64_t NumberBehindAll(const FileList& files) const;
-  // What this repair has written, which nothing names yet.
+  // Files of this repair that no manifest names yet.
   void RemoveNewFiles() const;
   std::vector<VersionEdit> StateEdits() const;
   Status WriteManifest();
@@ -94,9 +94,9 @@ class Repairer {
   std::set<uint32_t> merged_;        // families with merge operands in the logs
   bool keep_all_logs_ = false;
   std::vector<uint64_t> kept_logs_;
-  // As CheckTables found them; none: it has not begun.
+  // The files that CheckTables found; none: it has not begun.
   std::optional<std::set<std::pair<std::string, std::string>>> files_before_;
-  bool changed_ = false;  // the state is not what CURRENT names any more
+  bool changed_ = false;  // the state differs from the manifest that CURRENT names
   RecoveredState state_;
 };
 

@@ -77,7 +77,7 @@ class RepairTablesTest : public DbTest, public testing::WithParamInterface<Layou
     CloseDb();
     return compassdb::RepairDB(name_, options_, {{"default", options_}}, nullptr, &report_);
   }
-  // Opens what was repaired: everything ends well, and at most so many keys are not as they were.
+  // Opens the repaired database. No call fails, and at most `most_lost` keys have changed.
   void Check(size_t most_lost) {
     OpenDb();
     for (const bool compacted : {false, true}) {
@@ -100,7 +100,7 @@ class RepairTablesTest : public DbTest, public testing::WithParamInterface<Layou
       ASSERT_TRUE(s.ok()) << s.ToString();
       if (!compacted) CompactAndCollect();
     }
-    ASSERT_TRUE(Put("zzz", "goes on").ok());
+    ASSERT_TRUE(Put("zzz", "more").ok());
     CloseDb();
   }
   void CompactAndCollect() {
@@ -421,7 +421,7 @@ TEST_F(RepairValuesTest, ReferencesToNothing) {
   Check(report_.lost_values);
 }
 
-// With a block of a table references are lost, and older ones show, whose values may be gone.
+// A lost block loses references, and older ones become visible, whose values may be deleted.
 TEST_F(RepairValuesTest, ADamagedTable) {
   Fill();
   OpenDb();

@@ -224,7 +224,7 @@ TEST_F(RepairTest, WithoutAManifestTheLogsAloneAreUsed) {
 // That a log cannot be read now does not mean that there is none.
 TEST_F(RepairTest, LogsThatCannotBeReadNow) {
   for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) {
-    int told = 0;
+    int failed = 0;
     bool met = true;
     for (uint64_t n = 1; met; ++n) {
       SCOPED_TRACE(std::string(FaultOpName(op)) + " " + std::to_string(n));
@@ -240,7 +240,7 @@ TEST_F(RepairTest, LogsThatCannotBeReadNow) {
       fs_->ClearFaults();
       if (!s.ok()) {
         EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
-        ++told;
+        ++failed;
         ASSERT_TRUE(Repair().ok());
       }
       OpenDb();
@@ -248,7 +248,7 @@ TEST_F(RepairTest, LogsThatCannotBeReadNow) {
       CloseDb();
       ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
     }
-    EXPECT_GT(told, 1);
+    EXPECT_GT(failed, 1);
   }
 }
 
@@ -273,7 +273,7 @@ TEST_F(RepairTest, Families) {
   EXPECT_EQ(FilesOf(FileType::kPieceFile, "/db/lost").size(), 1u);
 }
 
-// Whose order the logs have, when nothing else is left, is for the caller to say.
+// If only logs are left, the caller must say which comparator they have.
 TEST_F(RepairTest, WithoutAManifestTheOrderIsTheCallers) {
   const rocksdb::Comparator* const reverse = rocksdb::ReverseBytewiseComparator();
   options_.comparator = reverse;
@@ -330,7 +330,7 @@ TEST_F(RepairTest, ErrorsOfTheFileSystemAreReported) {
       {FaultOp::kList, ""}, {FaultOp::kRename, ""}, {FaultOp::kDirSync, ""}, {FaultOp::kCreateDir, ""},
       {FaultOp::kSync, "MANIFEST"}, {FaultOp::kClose, "MANIFEST"}, {FaultOp::kWrite, "MANIFEST"}, {FaultOp::kCreate, "MANIFEST"},
       {FaultOp::kOpen, "MANIFEST"}, {FaultOp::kRead, "MANIFEST"}, {FaultOp::kOpen, ".log"}, {FaultOp::kStat, "MANIFEST"}};
-  int told = 0;
+  int failed = 0;
   for (const auto& [op, path] : calls) {
     for (uint64_t n = 1;; ++n) {
       SCOPED_TRACE(std::string(FaultOpName(op)) + " " + path + " " + std::to_string(n));
@@ -345,7 +345,7 @@ TEST_F(RepairTest, ErrorsOfTheFileSystemAreReported) {
       if (!s.ok()) {
         EXPECT_TRUE(met) << s.ToString();
         EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
-        ++told;
+        ++failed;
         const Status again = Repair();
         ASSERT_TRUE(again.ok()) << again.ToString();
       }
@@ -356,10 +356,10 @@ TEST_F(RepairTest, ErrorsOfTheFileSystemAreReported) {
       if (!met) break;
     }
   }
-  EXPECT_GT(told, 20);
+  EXPECT_GT(failed, 20);
 }
 
-TEST_F(RepairTest, PathsThatAreNotThereAndFilesThatDoNotCount) {
+TEST_F(RepairTest, MissingPathsAndFilesThatDoNotCount) {
   Fill();
   SetFile("/db/000999.dbtmp", "half of something");
   options_.db_paths = {{name_, uint64_t{1} << 30}, {"/nowhere", uint64_t{1} << 30}};
@@ -401,7 +401,7 @@ TEST_F(RepairTest, AfterTwoErrorsNothingIsGone) {
   }
 }
 
-// Nothing is changed, and what is wrong is named.
+// Nothing is changed, and the message names the cause.
 TEST_F(RepairTest, OptionsThatAreRefused) {
   Fill();
   const auto files = [this] {

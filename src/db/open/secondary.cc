@@ -15,10 +15,10 @@
 namespace compassdb {
 namespace {
 
-// Rounds that found a file gone, before the primary counts as too fast (or its files as lost).
+// Rounds with a missing file, before the primary counts as too fast (or its files as lost).
 constexpr int kMaxRounds = 100;
-// Of what seems damaged. Where a log is written over an older one, bytes may be read before they are written,
-// and those behind them afterwards.
+// Reads of data that seems damaged. In a recycled log, bytes may be read before they are written, and the bytes
+// behind them afterwards.
 constexpr int kReadsOfDamage = 3;
 constexpr char kLinkDirPrefix[] = "files-";
 
@@ -50,7 +50,7 @@ std::unique_ptr<LinkDir> LinkDir::Make(FileSystem* fs, const std::string& second
     return nullptr;
   }
   std::unique_ptr<LinkDir> dir(new LinkDir(fs, path, std::move(lock)));
-  // Tried on a file that every database has; CURRENT is replaced, never written to.
+  // Tries it with a file that every database has. CURRENT is replaced, never written.
   const std::string probe = CurrentFileName(path);
   uint64_t count = 0;
   const bool works = fs->LinkFile(CurrentFileName(primary), probe).ok() &&
@@ -260,17 +260,17 @@ Status Secondary::EnterLog(uint64_t number, const std::set<uint64_t>& empty, Ent
   if (read != LogRead::kRecord) return reader->status();
   const WalHeader& header = reader->header();
   const bool continues = log_ >= state_.min_log_number && log_ != 0;
-  if (empty.count(header.predecessor) != 0) return Status::OK();  // begun since it was looked at
+  if (empty.count(header.predecessor) != 0) return Status::OK();  // begun since it was read
   if (header.predecessor >= state_.min_log_number && header.predecessor != 0 &&
       header.predecessor != log_) {
     return Status::TryAgain(reader->path(), "follows a log that is gone");
   }
   if (continues && header.predecessor == log_) {
-    // It may have grown since it was read; now that it has a successor it grows no more.
+    // It may have grown since it was read. It has a successor, so it does not grow now.
     if (log_offset_ < header.predecessor_bytes) s = ReadLog();
     if (!s.ok() || log_offset_ < header.predecessor_bytes) return s;
   } else if (continues && number > state_.min_log_number) {
-    return Status::OK();  // of a new life of the primary, whose manifest is not there yet
+    return Status::OK();  // a new session of the primary, whose manifest does not exist yet
   }
   log_ = number;
   log_offset_ = reader->EndOffset();
@@ -300,7 +300,7 @@ Status Secondary::ReadLog() {
 }
 
 Status Secondary::ApplyBatch(const Slice& record) {
-  // Of the manifest's last sequence or below: memtables that readers have must not show half of it, nor empty ones.
+  // At or below the manifest's last sequence: readers must not see half of it, nor empty memtables.
   const bool hide = !memtables_hidden_ && DecodeFixed64(record.data()) <= shown_sequence_.load();
   if (hide || memtables_log_ != log_) {
     memtables_log_ = log_;
@@ -331,8 +331,8 @@ Status Secondary::ApplyBatch(const Slice& record) {
 void Secondary::Install(std::vector<Change>* changes) {
   ReadStateGarbage garbage(&garbage_);
   MutexLock lock(db_mu_);
-  // First the sequence: a reader pins its state before it looks at that, so the new states are
-  // never read at an old one.
+  // First the sequence: a reader pins its state before it loads the sequence, so it never reads a
+  // new state at an old sequence.
   shown_sequence_.store(std::max(last_sequence_, shown_sequence_.load()));
   files_.commits.SetManifest(manifest_, manifest_offset_);
   for (const FileChecksum& checksum : state_.LiveChecksums()) files_.ledger.SetChecksum(checksum);
@@ -377,7 +377,7 @@ Status Secondary::CatchUp() {
     if (s.ok()) s = Prepare(&changes);
     if (s.ok()) s = ReadLogs();
     if (s.ok() && !(s = CheckSynced()).ok()) {
-      // The primary deletes a log after it has told the manifest.
+      // The primary deletes a log after the manifest has released it.
       const std::pair<uint64_t, uint64_t> now(manifest_, manifest_offset_);
       if (before == now) return Status::Corruption(s.ToString());
       before = now;
@@ -388,7 +388,7 @@ Status Secondary::CatchUp() {
       return Status::OK();
     }
     if (s.IsCorruption() && ++damaged < kReadsOfDamage) continue;
-    // A log that was needed is gone: the manifest says why.
+    // A needed log was deleted: the manifest shows why.
     if (!s.IsTryAgain()) return s;
   }
   return s;

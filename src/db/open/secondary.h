@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows the manifest and the logs of a primary that goes on, in this process
-// or another one.
+// Follows the manifest and the logs of a primary that continues to write, in this
+// process or another one.
 //
 // The primary deletes files and punches holes into others, but no holes into a
 // file with two names. So a secondary gives every compaction file that it needs
@@ -11,19 +11,19 @@
 //   3. read on: if there is anything new, the files may have been punched before
 //      they were linked, so back to 2 with the new state.
 //
-// What the state names after a third step without news was in use when the
-// links had been made, and stays whole as long as they are there.
+// If the third step finds nothing new, the files of the state were in use when the
+// links were made, and stay whole as long as the links exist.
 //
-// Where links cannot be made (another file system, no permission) files are
-// held open instead, all or those of one directory: they outlive their deletion, and of a hole the checksums,
-// which are then always verified, make Corruption and never a wrong answer.
+// If links cannot be made (another file system, no permission) files are held
+// open instead, all or those of one directory. So they outlive their deletion. Checksums are then always
+// verified, so a hole is Corruption and never a wrong answer.
 //
-// A round of catching up prepares everything and then shows all of it at once:
+// A round of catching up prepares everything and then installs all of it at once:
 // tables, memtables with one log each, and the last sequence. A compaction may
-// have dropped what only older sequences see, so old and new are never mixed.
+// have dropped records that only older sequences see, so old and new are never mixed.
 //
-// Thread safety: CatchUp by several threads, one after the other; readers run
-// beside it. Lock order: mu_ > the database mutex.
+// Thread safety: CatchUp by several threads, one after the other, with concurrent
+// readers. Lock order: mu_ > the database mutex.
 #pragma once
 
 #include <atomic>
@@ -45,8 +45,8 @@
 
 namespace compassdb {
 
-// The directory of links of one open secondary. Those of secondaries that are
-// gone are cleared away by the next one with the same path.
+// The directory of links of one open secondary. The next secondary with
+// the same path deletes those of closed ones.
 class LinkDir {
  public:
   // Within `secondary_path`; null if links to the files of `primary` cannot be made there.
@@ -76,7 +76,7 @@ class Secondary final : public FollowedPrimary {
             std::atomic<SequenceNumber>& shown_sequence, Mutex* db_mu, ReleaseListener& garbage,
             const std::vector<std::string>& tables, std::unique_ptr<LinkDir> links, std::set<std::string> names);
 
-  // The state that the families are to be built from; then CatchUp.
+  // The state from which the families are built. Call CatchUp after it.
   Status Open(RecoveredState* state) EXCLUDES(mu_);
   Status CatchUp() EXCLUDES(mu_);
   // FollowedPrimary
@@ -84,7 +84,7 @@ class Secondary final : public FollowedPrimary {
   bool CatchUpPast(const Status& s) override EXCLUDES(mu_) {
     return s.IsCorruption() && !has_links() && CatchUp().ok();
   }
-  // To all files that it needs.
+  // Whether it has links to all files that it needs.
   bool has_links() const { return links_ != nullptr && !holds_open_.load(std::memory_order_relaxed); }
 
  private:
@@ -104,7 +104,7 @@ class Secondary final : public FollowedPrimary {
   enum class Entry {
     kEntered,
     kEmpty,   // it was not begun, perhaps
-    kNotYet,  // it has nothing yet, or does not follow on what was read
+    kNotYet,  // it has nothing yet, or does not follow the last read log
   };
   Status EnterLog(uint64_t number, const std::set<uint64_t>& empty, Entry* entry) REQUIRES(mu_);
   Status ReadLog() REQUIRES(mu_);
@@ -120,7 +120,7 @@ class Secondary final : public FollowedPrimary {
   TableDirs primary_;
   const std::unique_ptr<LinkDir> links_;
   const std::set<std::string> names_;
-  std::atomic<bool> holds_open_{false};  // some file, although there are links
+  std::atomic<bool> holds_open_{false};  // some file is held open, although there are links
   Mutex mu_;
   uint64_t manifest_ GUARDED_BY(mu_) = 0;
   uint64_t manifest_offset_ GUARDED_BY(mu_) = 0;
@@ -131,7 +131,7 @@ class Secondary final : public FollowedPrimary {
   uint64_t log_ GUARDED_BY(mu_) = 0;  // read up to log_offset_
   uint64_t log_offset_ GUARDED_BY(mu_) = 0;
   uint64_t memtables_log_ GUARDED_BY(mu_) = 0;  // the one that memtables were last begun for
-  bool memtables_hidden_ GUARDED_BY(mu_) = false;  // they were all begun since readers were shown some
+  bool memtables_hidden_ GUARDED_BY(mu_) = false;  // all are newer than those that readers have
   std::unique_ptr<WalReader> reader_ GUARDED_BY(mu_);
   RecoveredTransactions prepared_ GUARDED_BY(mu_);
   SequenceNumber last_sequence_ GUARDED_BY(mu_) = 0;  // of all that was read

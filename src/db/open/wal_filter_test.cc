@@ -155,7 +155,7 @@ TEST_F(WalCompressionTest, IsSmallerAndRecovered) {
     EXPECT_TRUE(iterator->Valid());
     iterator.reset();
     Crash(CutMode::kKeepUnsynced);
-    // What is read does not depend on the option.
+    // Reading does not depend on the option.
     options_.wal_compression = rocksdb::kNoCompression;
     OpenDb();
     EXPECT_EQ(Scan(), before + ",tail=y");

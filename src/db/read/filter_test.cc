@@ -20,7 +20,7 @@ class FilterTest : public DbTest {
     table.cache_index_and_filter_blocks = paged;
     options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   }
-  // `flushes` pieces or tables with every so many of the keys.
+  // `flushes` pieces or tables; each has every `flushes`-th key.
   void Fill(int keys, int flushes) {
     for (int f = 0; f < flushes; ++f) {
       for (int i = f; i < keys; i += flushes) ASSERT_TRUE(Put(Key(i), "v" + std::to_string(i)).ok());

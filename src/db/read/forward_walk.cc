@@ -7,7 +7,7 @@ namespace compassdb {
 
 // The entries that are passed until a result.
 struct ForwardWalk::Passing {
-  // After so many keys in a row under range tombstones a jump is tried.
+  // After this number of keys in a row under range tombstones a jump is tried.
   static constexpr uint64_t kCoveredRun = 16;
 
   bool any_key;              // the current key is that of the last entry
@@ -83,7 +83,7 @@ WalkPosition ForwardWalk::ShowSeparated(const Slice& ref, bool* gone) {
     return true;
   }
   passing->run = 0;
-  // One leads past the key's versions or to what is seen of them.
+  // One seek passes the key's versions, or finds the visible one.
   if (++passing->reseeks > 2) {
     p.FailOutOfOrder();
     return false;

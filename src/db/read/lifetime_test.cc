@@ -96,7 +96,7 @@ class HeldFilesTest : public LifetimeTest {
     EXPECT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
     EXPECT_TRUE(db_->WaitForCompact(rocksdb::WaitForCompactOptions()).ok());
   }
-  // Waits until there are at most so many.
+  // Waits until there are at most `most`.
   void ExpectTableBytes(uint64_t most) {
     for (int i = 0; i < 1000 && TableBytes() > most; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -108,8 +108,8 @@ class HeldFilesTest : public LifetimeTest {
 // If no reader has an old state, the thread that replaced it releases it, and the listener is notified.
 TEST(ReadStateGarbageTest, NotifiesOfTheLastReference) {
   struct Counter final : ReleaseListener {
-    void StatesReleased() override { ++told; }
-    int told = 0;
+    void StatesReleased() override { ++calls; }
+    int calls = 0;
   } listener;
   auto* const kept = new ReadState;
   kept->Ref();
@@ -117,14 +117,14 @@ TEST(ReadStateGarbageTest, NotifiesOfTheLastReference) {
     ReadStateGarbage garbage(&listener);
     garbage.list()->push_back(kept);
     garbage.Release();
-    EXPECT_EQ(listener.told, 0);  // a reader has it
+    EXPECT_EQ(listener.calls, 0);  // a reader has it
     garbage.list()->push_back(new ReadState);
     garbage.list()->push_back(kept);
   }
-  EXPECT_EQ(listener.told, 1);  // once of both
+  EXPECT_EQ(listener.calls, 1);  // once for both
 }
 
-// Nothing else happens afterwards that would look for what is obsolete.
+// Afterwards no other event would cause a search for obsolete files.
 TEST_F(HeldFilesTest, FilesThatAnIteratorHeldGoWithIt) {
   OpenDb();
   Fill('a');
@@ -307,7 +307,7 @@ TEST_F(LifetimeTest, LowPriorityWritesYieldToCompactions) {
     ASSERT_TRUE(Put(Key(i), "v").ok());
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
   }
-  // Nobody waits for compactions that are off.
+  // No caller waits for compactions that are off.
   EXPECT_TRUE(db_->Put(low, "a", "2").ok());
   ASSERT_TRUE(db_->PauseBackgroundWork().ok());
   ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "false"}}).ok());

@@ -57,8 +57,8 @@ class PerfCountsTest : public DbTest {
     return data;
   }
   void Flush() { ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok()); }
-  // That `again` takes time which is counted there. A clock may not see a single call: that of some virtual machines
-  // goes on every 100 ns.
+  // Expects that the time of `again` is counted there. A clock may not see a single call: the clock of some virtual
+  // machines advances every 100 ns.
   static void ExpectTime(const uint64_t& nanos, const std::function<void()>& again) {
     for (int i = 0; i < 10000 && nanos == 0; ++i) again();
     EXPECT_GT(nanos, 0u);

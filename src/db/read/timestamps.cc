@@ -57,7 +57,7 @@ Status Reader::GetAtTime(const ReadOptions& options, const ColumnFamily& family,
   }
   const InternalIteratorPtr iter = NewMergingIterator(&state.mem->comparator(), std::move(children));
   const size_t size = family.timestamp_size();
-  // The newest tombstone over the key, at whatever time, and the record.
+  // The newest tombstone over the key, at any time, and the record.
   Covering range;
   if (!options.ignore_range_deletions) {
     if (const Covering* t = tombstones.Newest(BehindAllTimes(read.key, size), read.sequence)) range = *t;

@@ -118,8 +118,8 @@ class ComparesTimes : public rocksdb::Comparator {
   const rocksdb::Comparator* const base_ = BytewiseComparatorWithU64Ts();
 };
 
-// History that goes after a read has asked how far back it reaches, and before it has pinned what it reads, is no
-// answer; nor is what a renewed iterator would find.
+// A read asks how far back history reaches, then pins a state. History that is dropped between the two is not
+// returned, nor is what an iterator finds after Refresh.
 TEST_F(TimestampsTest, NoReadOfHistoryThatIsDropped) {
   const ComparesTimes comparator;
   options_.comparator = &comparator;

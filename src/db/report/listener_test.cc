@@ -98,7 +98,7 @@ class Recorder : public rocksdb::EventListener {
   }
   void OnFileCloseFinish(const FileOperationInfo& info) override { Add(info, FileOperationType::kClose); }
 
-  // How many of files whose path has the part, and their bytes.
+  // The number of files whose path has the part, and their bytes.
   std::pair<int, uint64_t> Operations(FileOperationType type, const std::string& part) {
     const std::lock_guard<std::mutex> lock(mu);
     std::pair<int, uint64_t> sum{0, 0};
@@ -148,7 +148,7 @@ class Recorder : public rocksdb::EventListener {
 class ListenerTest : public DbTest {
  protected:
   ListenerTest() { options_.listeners.push_back(recorder_); }
-  // Compactions are by hand only, and in up to so many parts.
+  // Compactions are manual only, and in up to `parts` parts.
   void OpenForParts(int parts) {
     options_.disable_auto_compactions = true;
     options_.max_subcompactions = static_cast<uint32_t>(parts);
@@ -262,7 +262,7 @@ TEST_F(ListenerTest, ValueFilesEndToo) {
 }
 
 // Every value of a file becomes garbage once, moved or dropped, and all are garbage when the file is deleted. Until
-// then the metadata says, about, what is garbage in which file.
+// then the metadata says approximately how much of each file is garbage.
 TEST_F(ListenerTest, GarbageOfValueFiles) {
   options_.enable_blob_files = options_.enable_blob_garbage_collection = true;
   options_.min_blob_size = 50;

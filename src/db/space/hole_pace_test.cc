@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// What passes every tenth of a second may punch in so many seconds, and the most that one of them may.
+// Bytes that passes, one every tenth of a second, may punch in some seconds, and the most that one of them may.
 struct Passes {
   uint64_t total = 0, most = 0, passes = 0;
 };
@@ -65,7 +65,7 @@ TEST(HolePaceTest, WhenHolesNoLongerWait) {
   EXPECT_TRUE(OverShare(load));
   load.percent = 0;
   EXPECT_FALSE(OverShare(load));
-  // What is held takes its part, but no more than that: holes may always take a quarter.
+  // Held bytes take their part, but no more than that: holes may always take a quarter.
   load.percent = 10;
   load.waiting_bytes = 51 << 20;
   load.held_bytes = 50 << 20;

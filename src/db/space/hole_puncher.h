@@ -3,7 +3,7 @@
 // at a rate. If many are pending (max_dead_space_percent), the disk is nearly full or writers wait for room, it
 // punches all of them, small ones, too, without a rate.
 //
-// Thread safety: all methods. One pass at a time; while a pass has to wait for the rate, a timer asks for it again.
+// Thread safety: all methods. One pass at a time; while a pass has to wait for the rate, a timer schedules it again.
 // Lock order: the database mutex > timer_mu_; Schedule and Press take leaf locks only. No lock is held with mu_.
 #pragma once
 

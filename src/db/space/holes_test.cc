@@ -102,8 +102,8 @@ TEST_F(HolesTest, WaitForTheRate) {
   EXPECT_TRUE(Becomes([&] { return Punches() > before; }));
   for (int i = 0; i < 8000; i += 9) {
     const int thousand = i / 1000;
-    const bool anew = i % 1000 < 900;
-    const int version = !anew ? 0 : thousand >= 1 && thousand <= 3 ? thousand : thousand == 5 || thousand == 6 ? 4 : 0;
+    const bool again = i % 1000 < 900;
+    const int version = !again ? 0 : thousand >= 1 && thousand <= 3 ? thousand : thousand == 5 || thousand == 6 ? 4 : 0;
     ASSERT_EQ(Get(Key(i)), Value(i + version)) << i;
   }
   EXPECT_TRUE(db_->VerifyChecksum().ok());

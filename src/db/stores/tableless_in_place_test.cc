@@ -340,8 +340,8 @@ TEST_F(TablelessInPlaceTest, FailedWritesAreTriedAgain) {
   }
 }
 
-// A flush took keys of a range out of pages, ended before its commit, and comes again in parts, in a database that goes
-// without its key store from now on: the part with the range, which is not the first, still has to learn of those keys.
+// A flush deleted keys of a range from pages, failed before its commit, and is repeated in parts. The database now has
+// no key store. The part with the range, which is not the first, must still find those keys.
 TEST_F(TablelessInPlaceTest, RangesInDoubtFindTheirKeysWhenTheKeyStoreIsDropped) {
   options_.write_buffer_size = 1 << 20;
   Start();
@@ -372,8 +372,8 @@ TEST_F(TablelessInPlaceTest, RangesInDoubtFindTheirKeysWhenTheKeyStoreIsDropped)
   Check();
 }
 
-// A key store that is made anew from pages, some of which a killed process had written and nobody synced: they are old
-// again after a power cut, and the log has what they had. Markers must not hide that.
+// A key store is rebuilt from pages. A killed process had written some of them without a sync, so a power cut restores
+// their old contents. The log has the new contents, and markers must not hide that.
 TEST_F(TablelessInPlaceTest, MarkersAreNoNewerThanWhatIsCommitted) {
   piece_.tableless_key_store = false;
   UsePieces();
@@ -560,7 +560,7 @@ TEST_F(TablelessInPlaceTest, RepairInBetween) {
     if (with_log) {
       Check();
     } else {
-      // Whatever is left is the same by every way of reading.
+      // All ways of reading return the same records.
       std::string all;
       for (int i = 0; i < kKeys + 40; ++i) {
         const std::string value = Get(Key(i));

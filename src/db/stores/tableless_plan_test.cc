@@ -17,7 +17,7 @@ class TablelessPlanTest : public DbTest {
   static constexpr int kPairs = 30000;
   static constexpr size_t kKeySize = 16;
 
-  // Fills a store of so many pages with values of sizes that `size` draws, and compares.
+  // Fills a store of `pages` pages with values of sizes that `size` draws, and compares.
   void Check(uint64_t pages, uint32_t page_bytes, const std::function<size_t(Random*)>& size, int flushes) {
     PieceTableOptions piece;
     piece.store = StoreKind::kTableless;
@@ -60,7 +60,7 @@ class TablelessPlanTest : public DbTest {
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
   }
   // Fills a store with the default options except for small memtables, so that its sections grow again and again,
-  // and compares with what is planned for it. Expects pages between those of a growth and those before the next.
+  // and compares with its plan. Expects a number of pages between that of a growth and that before the next.
   void CheckDefault(int pairs, const std::function<size_t(Random*)>& size) {
     PieceTableOptions piece;
     piece.store = StoreKind::kTableless;
@@ -98,7 +98,7 @@ class TablelessPlanTest : public DbTest {
     const double fill = bytes / (pages * (4096 - 16));
     EXPECT_GE(fill, plan.fill_factor / 1.05);
     EXPECT_LE(fill, low.fill_factor / 0.93);
-    // As planned for so many pages where all sections have as many; more where some have grown and others have not.
+    // As planned for this number of pages if all sections are equal; more if only some of them have grown.
     EXPECT_GE(overflow, 0.85 * now.overflow_bytes - 20 * bytes / pairs);
     EXPECT_LE(overflow / bytes, low.overflow_ratio * 1.1);
     EXPECT_NEAR(bytes, now.record_bytes, 0.03 * now.record_bytes);

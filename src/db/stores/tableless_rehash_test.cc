@@ -114,7 +114,7 @@ class Versions {
   int Begin(int key) { return begun_[key].fetch_add(1) + 1; }
   void End(int key, int version) { written_[key].store(version); }
   int Oldest(int key) const { return written_[key].load(); }
-  // What is wrong with `value` of a key that a read found, null: nothing, after Oldest said `oldest`.
+  // Empty if a read may return `value` (null: no value) after Oldest returned `oldest`; otherwise the fault.
   std::string Check(int key, const std::string* value, int oldest) const {
     const int newest = begun_[key].load();
     if (value != nullptr) {
@@ -145,7 +145,7 @@ TEST_F(TablelessRehashTest, ConcurrentWithReadsScansAndWrites) {
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::string wrong;
-  const auto tell = [&](const std::string& what, int key) {
+  const auto report = [&](const std::string& what, int key) {
     if (what.empty()) return;
     const std::lock_guard<std::mutex> lock(mutex);
     if (wrong.empty()) wrong = what + " of " + std::to_string(key);
@@ -161,7 +161,7 @@ TEST_F(TablelessRehashTest, ConcurrentWithReadsScansAndWrites) {
         const int version = versions.Begin(key);
         const Status s = Versions::IsDeletion(version) ? db_->Delete({}, Key(key))
                                                        : Put(Key(key), Value(version, 20 + rnd.Uniform(500)));
-        if (!s.ok()) tell("write: " + s.ToString(), key);
+        if (!s.ok()) report("write: " + s.ToString(), key);
         versions.End(key, version);
         ++writes;
       }
@@ -174,8 +174,8 @@ TEST_F(TablelessRehashTest, ConcurrentWithReadsScansAndWrites) {
       const int oldest = versions.Oldest(key);
       std::string value;
       const Status s = db_->Get({}, Key(key), &value);
-      if (!s.ok() && !s.IsNotFound()) tell("Get: " + s.ToString(), key);
-      if (s.ok() || s.IsNotFound()) tell(versions.Check(key, s.ok() ? &value : nullptr, oldest), key);
+      if (!s.ok() && !s.IsNotFound()) report("Get: " + s.ToString(), key);
+      if (s.ok() || s.IsNotFound()) report(versions.Check(key, s.ok() ? &value : nullptr, oldest), key);
       ++reads;
     }
   });
@@ -188,10 +188,10 @@ TEST_F(TablelessRehashTest, ConcurrentWithReadsScansAndWrites) {
       for (int key = 0; key < kKeys; ++key) {
         const bool found = it->Valid() && it->key() == Key(key);
         const std::string value = found ? it->value().ToString() : "";
-        tell(versions.Check(key, found ? &value : nullptr, oldest[key]), key);
+        report(versions.Check(key, found ? &value : nullptr, oldest[key]), key);
         if (found) it->Next();
       }
-      if (!it->status().ok() || it->Valid()) tell("scan: " + it->status().ToString(), kKeys);
+      if (!it->status().ok() || it->Valid()) report("scan: " + it->status().ToString(), kKeys);
       ++scans;
     }
   });
@@ -260,7 +260,7 @@ class AtOnce {
   size_t most_ = 0;
 };
 
-// Whatever max_background_jobs is: workers are threads of the task.
+// max_background_jobs does not matter: workers are threads of the task.
 TEST_F(TablelessRehashTest, ThreadsRunSideBySide) {
   for (const uint32_t threads : {1, 4}) {
     SCOPED_TRACE(threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RepairDB of a family in pages: what is damaged is left out, and Gets and scans agree on the rest.
+// RepairDB of a family in pages: damaged records are left out; Gets and scans agree on the rest.
 #include <algorithm>
 
 #include "compassdb/table.h"

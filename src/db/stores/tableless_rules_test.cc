@@ -9,7 +9,7 @@ namespace {
 
 class TablelessRulesTest : public TablelessDbTest {};
 
-// Whatever a page held before: records that went and values that became shorter leave nothing behind.
+// Records that were deleted and values that became shorter leave no bytes in a page.
 TEST_F(TablelessRulesTest, Rule1PagesArePaddedWithZeros) {
   piece_.tableless_pages = 64;
   UsePieces();
@@ -67,7 +67,7 @@ TEST_F(TablelessRulesTest, Rule3WhatDoesNotFitOverflowsAndARehashTakesItBackIn) 
   std::map<std::string, Place> places = Places();
   EXPECT_EQ(places.size() + Overflowing(), 400u);
   for (int i = 0; i < 400; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 400));
-  // What is in a page stays in it when others come.
+  // Records stay in their page when others are added.
   for (int i = 400; i < 500; ++i) ASSERT_TRUE(Put(Key(i), Value(i, 400)).ok());
   Settle();
   for (const auto& [key, place] : Places()) {

@@ -480,7 +480,7 @@ TEST_F(TablelessTest, OverflowOfManyRuns) {
   TEST_SetMaxOverflowRunBytes(0);
 }
 
-// Whatever a run may hold, a record that was taken is flushed, found, rehashed and opened again.
+// A record that was accepted is flushed, found, rehashed and opened again, for each limit of a run.
 TEST_F(TablelessTest, RecordsLargerThanARun) {
   TEST_SetMaxOverflowRunBytes(1 << 20);
   piece_.tableless_pages = 8;
@@ -534,7 +534,7 @@ TEST_F(TablelessTest, PagesFollowWhatTheyCanHold) {
   settle();
   EXPECT_EQ(IntProperty("compassdb.tableless-pages"), 64u);  // as few as there may be
   EXPECT_EQ(IntProperty("compassdb.tableless-overflow-records"), 600u);
-  // Beside them, such as pages can hold: at most 3 per cent overflow, or pages are less than 30 per cent full.
+  // And records that fit in pages: at most 3 per cent overflow, or pages are less than 30 per cent full.
   uint64_t large = 600 * 9000;
   for (const int size : {300, 900, 2500}) {
     for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put("of " + std::to_string(size) + Key(i), Value(i, size)).ok());
@@ -954,7 +954,7 @@ TEST_F(TablelessTest, ReadOnlyNextToAPrimary) {
   for (int i = 100; i < 200; i += 2) ASSERT_TRUE(Put(Key(i), Value(i, i % 4 == 0 ? 50 : 6000)).ok());
   Flush();
   Compact();
-  int kept = 0, told = 0;
+  int kept = 0, refused = 0;
   std::vector<std::string> keys;
   for (int i = 0; i < 200; ++i) keys.push_back(Key(i));
   std::vector<std::string> values;
@@ -969,11 +969,11 @@ TEST_F(TablelessTest, ReadOnlyNextToAPrimary) {
       ++kept;
     } else {
       EXPECT_TRUE(s.IsTryAgain()) << s.ToString();
-      ++told;
+      ++refused;
     }
   }
   EXPECT_GE(kept, 40);
-  EXPECT_GE(told, 150);
+  EXPECT_GE(refused, 150);
   // The same for keys that never existed, unless their page is unchanged: the keys of a page differ by database.
   int missing = 0;
   for (int i = 0; i < 100; ++i) {
@@ -1009,8 +1009,8 @@ class OldFilesTest : public TablelessTest {
   }
 };
 
-// As a copy has them that took the manifest first: where nobody else writes that is damage, of which no read waits for a
-// better state, and no write is folded into it.
+// A copy that took the manifest first has such pages. If no other process writes, they are damage: no read waits for a
+// newer state, and no write is folded into them.
 TEST_F(OldFilesTest, PagesNewerThanTheManifestAreDamage) {
   piece_.tableless_sections = 1;
   piece_.tableless_pages = 8;

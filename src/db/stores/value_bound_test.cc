@@ -26,8 +26,8 @@ class ValueBoundTest : public ValueStoreTest {
     Settle();
   }
 
-  // While it lives, looks at the most that values take, with what is written and not committed, and at the most
-  // that they take over their bound.
+  // During its lifetime, records the most bytes that values take, with bytes that are written and not committed, and
+  // the most that they take over their bound.
   class Watch {
    public:
     explicit Watch(ValueBoundTest* test) : thread_([this, test] { Look(test); }) {}
@@ -176,7 +176,7 @@ TEST_F(ValueBoundTest, HoldsForDeletions) {
 
 enum class Punching { kWorks, kFails, kWaits };
 
-// What is dead in files of values, whether it is to be punched or not, is bounded as a whole.
+// The dead bytes of all value files are bounded, whether they are to be punched or not.
 class DeadSpaceTest : public ValueBoundTest, public ::testing::WithParamInterface<Punching> {
  protected:
   static constexpr int kKeys = 2500;
@@ -238,8 +238,8 @@ TEST_P(DeadSpaceTest, IsBoundedWhereTablesWaitOnLevel0) {
   ExpectBounded();
 }
 
-// Nothing else happens when the iterator is gone that would look for what is to be done. Small groups: what those that are
-// collected give up lies among what lives.
+// After the iterator's end no other event would cause a search for work. Groups are small, so the dead bytes of
+// collected ones are between live bytes.
 TEST_P(DeadSpaceTest, IsBoundedOnceNoIteratorHoldsIt) {
   // Of files with a checksum nothing is punched: they can only be vacated.
   options_.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
@@ -406,8 +406,8 @@ class WaitingFilter : public rocksdb::CompactionFilter {
   std::atomic<bool> released_{false};
 };
 
-// One compaction at a time is all that there may be, and it waits: while a flush waits for room there are
-// collections beside it, and what they give up goes from the disk, too.
+// Only one compaction may run at a time, and it waits. While a flush waits for space, collections run at the
+// same time, and the space that they free is freed on the disk, too.
 TEST_F(ValueBoundTest, IsKeptDuringTheOnlyCompaction) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;
@@ -467,8 +467,8 @@ TEST_P(ValueBoundBesideCompactionTest, HoldsOnDisk) {
   });
   while (!filter.waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   Watch watch(this);
-  // Who asks is a reader, and holds what is replaced before the answer: on a busy machine as much as a compaction
-  // would, but for moments. So what counts is the least of a round, which replaces every value.
+  // The property's reader holds values that are replaced before the answer, on a busy machine as many as a
+  // compaction, but only for moments. So the least of a round counts, which replaces every value.
   uint64_t held = 0;
   for (int round = 1; round <= 6; ++round) {
     uint64_t least = UINT64_MAX;

@@ -356,7 +356,7 @@ TEST_F(ValueStoreTest, WhatTheLogEndsIsCollected) {
   }
 }
 
-// Tables go as wholes: what is older of their keys stays in deeper ones, whose values may have been collected.
+// Whole tables are dropped. Older versions of their keys stay in deeper tables, whose values may have been collected.
 TEST_F(ValueStoreTest, DroppedTablesUncoverNothingThatIsGone) {
   piece_.value_reserve_percent = 0;
   UsePieces();
@@ -554,7 +554,7 @@ TEST_F(ValueStoreTest, SnapshotsKeepTheirValues) {
     ASSERT_EQ(Get(Key(i), snapshot), Value(i)) << i;
     ASSERT_EQ(Get(Key(i)), Value(i + 7)) << i;
   }
-  // Beside the bound, since no collection can do anything about them.
+  // In addition to the bound, because no collection can free them.
   EXPECT_GT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 500u);
   EXPECT_LT(IntProperty("compassdb.value-bytes-pinned"), kKeys * 600u);
   EXPECT_GT(ValueBytes(), 2u * kKeys * 500);

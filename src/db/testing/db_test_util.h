@@ -41,12 +41,12 @@ class DbTest : public ::testing::Test {
     options_.env = env_.get();
   }
 
-  // While the first read that this thread makes of a file with such an end waits, another thread runs `meanwhile`.
-  void DuringFirstRead(const std::string& end, std::function<void()> meanwhile) {
+  // While this thread's first read of a file whose name ends with `end` waits, another thread runs `action`.
+  void DuringFirstRead(const std::string& end, std::function<void()> action) {
     const auto met = std::make_shared<bool>(false);  // of this thread alone
     fs_->SetHook([=, reader = std::this_thread::get_id()](FaultOp op, const std::string& path) {
       if (op != FaultOp::kRead || !path.ends_with(end) || std::this_thread::get_id() != reader) return;
-      if (!std::exchange(*met, true)) std::thread(meanwhile).join();
+      if (!std::exchange(*met, true)) std::thread(action).join();
     });
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests only: what jobs work with, over families without a database.
+// Tests only: the environment of jobs, with families and without a database.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
   Status CheckSequencesAreLeft() const override { return Status::OK(); }
   Status SaveOpenSections() override { return Status::OK(); }
 
-  // Seals what is in memory; it is to be flushed.
+  // Seals the memtables, and requests their flush.
   void Seal() {
     MutexLock lock(&db.mu);
     ReadStateGarbage garbage(&space);

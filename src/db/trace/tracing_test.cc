@@ -196,7 +196,7 @@ TEST_F(TracingTest, ReplayMakesTheSameDatabase) {
   EXPECT_EQ(all(db_.get(), handles_[0]), first);
   EXPECT_EQ(all(db_.get(), handles_[1]), second);
   EXPECT_TRUE(replayer->Replay(fast, forget).IsIncomplete());  // at the end
-  // Once more, by several threads: the order is open, the number is not.
+  // Again, by several threads: the order may differ, the number may not.
   ASSERT_TRUE(replayer->Prepare().ok());
   const int alone = results;
   fast.num_threads = 4;

@@ -17,7 +17,7 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
   mu_->AssertHeld();
   const Families all = families_.All();
   Families full;
-  // A sealed memtable that waits for another one waits no longer if its log or its memory is wanted.
+  // A sealed memtable that waits for another one waits no longer if its log or its memory is needed.
   const auto flush_waiting = [&all](uint64_t oldest) {
     for (const auto& family : all) {
       if (!family->immutables.empty() && !family->flush_running &&
@@ -33,7 +33,7 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
     }
   }
   if (full.empty() && LogsAreFull()) {
-    // What holds the oldest log lets go of it.
+    // Families release the oldest log.
     uint64_t oldest = UINT64_MAX;
     for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
     if (oldest < front_.logs.current_number()) {
@@ -98,7 +98,7 @@ Status MemTableSwitch::StartLog(bool give_up_failed) {
   return s;
 }
 
-// Before, so that no flush of theirs begins first. At the front nobody changes them meanwhile.
+// Before the flush of the memtables begins. At the front no other thread changes them.
 void MemTableSwitch::NotifySealed(const Families& families) {
   std::vector<rocksdb::MemTableInfo> sealed;
   for (const auto& family : families) {
@@ -139,7 +139,7 @@ Status MemTableSwitch::CheckSequencesAreLeft() const {
   return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
 }
 
-// The logs that were given up are still needed if a crash comes before the next commit to the manifest.
+// The abandoned logs are still needed if a crash comes before the next commit to the manifest.
 Status MemTableSwitch::SaveOpenSections() {
   if (front_.open_sections.OldestLog() > front_.logs.given_up()) return Status::OK();
   Status s = front_.open_sections.WriteTo(&front_.logs, front_.last_sequence + 1);

@@ -52,7 +52,7 @@ class MemTableSwitch final : public MemTableSwitcher {
   bool LogsAreFull() const { return front_.logs.TotalBytes() > log_limit_.load(std::memory_order_relaxed); }
   bool BuffersAreFull() const { return config_.write_buffers != nullptr && config_.write_buffers->ShouldFlush(); }
   uint64_t LogLimit() const REQUIRES(*mu_);
-  // Both release the mutex meanwhile.
+  // Both release the mutex for a time.
   Status StartLog(bool give_up_failed) REQUIRES(*mu_);
   void NotifySealed(const Families& families) REQUIRES(*mu_);
 

@@ -7,16 +7,16 @@
 
 namespace compassdb {
 
-// What background work asks of the write path. All of it at the front of the write queue.
+// What background work needs from the write path. All of it at the front of the write queue.
 class MemTableSwitcher {
  public:
-  // [mutex] Seals the memtables that hold data and begins a new log. Releases the mutex meanwhile.
+  // [mutex] Seals the memtables that hold data and begins a new log. Releases the mutex for a time.
   virtual Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason, ReadStateGarbage* garbage) = 0;
   // [mutex] The family (null: the database) has other options, or it was created or dropped.
   virtual void LimitsChanged(const ColumnFamily* family) = 0;
   // Refuses writes to a database without sequences for them.
   virtual Status CheckSequencesAreLeft() const = 0;
-  // What is prepared in logs that were given up goes into the current log, synced.
+  // Writes prepared sections of abandoned logs into the current log, and syncs it.
   virtual Status SaveOpenSections() = 0;
 
  protected:

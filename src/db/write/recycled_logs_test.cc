@@ -309,7 +309,7 @@ TEST_F(RecycledLogsTest, AnIteratorNeverGivesAnotherLogsBatches) {
     while (step()) {
     }
     EXPECT_FALSE(iterator->status().IsCorruption()) << iterator->status().ToString();
-    // Whatever ends it early says so.
+    // An iterator that ends early has an error.
     if (expected <= db_->GetLatestSequenceNumber()) {
       EXPECT_FALSE(iterator->status().ok()) << trial << ": " << expected << " of " << before + 40;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What transactions need of the database beyond its public interface.
+// What transactions need of the database in addition to its public interface.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace compassdb {
 class WalSet;
 using rocksdb::Status;
 
-// What a transaction has prepared. Its name and, once it is logged, its batch stay as they are.
+// A prepared transaction. Its name and, once it is logged, its batch do not change.
 struct PreparedSection {
   explicit PreparedSection(std::string xid) : name(std::move(xid)) {}
   const std::string name;
@@ -33,13 +33,13 @@ struct PreparedSection {
 
 // How a transaction's batch is written.
 struct TransactionWrite {
-  // Asked at the front of the write queue, when nothing else is being written;
-  // an error ends the write with that error. Null: no question.
+  // Called at the front of the write queue, while no other write runs; an error
+  // ends the write with that error. Null: no check.
   const std::function<Status()>* check = nullptr;
-  // A prepared section, whose batch is what is written: logged and not inserted. It is open then, and takes the
-  // place of what was open under its name. Null: none.
+  // A prepared section: its batch is logged and not inserted. This opens it, and replaces an open section of the
+  // same name. Null: none.
   std::shared_ptr<PreparedSection> prepare;
-  // The batch commits, or rolls back, what is open under this name. Null: neither.
+  // The batch commits, or rolls back, the open section of this name. Null: neither.
   const std::string* ends = nullptr;
 };
 
@@ -51,15 +51,15 @@ struct RecoveredTransaction {
 };
 using RecoveredTransactions = std::map<std::string, RecoveredTransaction>;  // by xid
 
-// The sections that are open: in a log, neither committed nor rolled back. By name, as recovery knows them,
-// whether the transaction's object is still there or not. They are held in memory, too: a log that fails may take
-// them with it, and the next one gets them instead (WriteTo).
+// The open sections: in a log, neither committed nor rolled back. By name, as in recovery, even if the
+// transaction's object is deleted. They are in memory, too: a failed log may lose them, and then they are
+// written into the next one (WriteTo).
 //
 // Thread safety: all of it. The mutex is a leaf. Logged and Ended come from the front of the write queue, where
 // nothing may be thrown.
 class OpenSections {
  public:
-  // Makes room for a section of that name; Withdraw takes it back if nothing was logged.
+  // Makes room for a section of that name; Withdraw undoes that if nothing was logged.
   void Announce(const std::string& name) {
     MutexLock lock(&mu_);
     sections_.try_emplace(name);
@@ -79,7 +79,7 @@ class OpenSections {
     MutexLock lock(&mu_);
     sections_.erase(name);
   }
-  // The log of what is open under that name; UINT64_MAX: nothing is.
+  // The log of the open section of that name; UINT64_MAX: there is none.
   uint64_t LogOf(const std::string& name) const {
     MutexLock lock(&mu_);
     const auto it = sections_.find(name);
@@ -107,7 +107,7 @@ class OpenSections {
   Status WriteTo(WalSet* logs, SequenceNumber sequence) const;
   void AreIn(uint64_t log_number, rocksdb::Logger* info_log);
 
-  // What recovery found prepared. It is taken once.
+  // The prepared sections that recovery found. They are taken once.
   void SetRecovered(RecoveredTransactions recovered) {
     MutexLock lock(&mu_);
     recovered_ = std::move(recovered);

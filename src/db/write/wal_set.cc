@@ -20,8 +20,8 @@ Status WalSet::Start(bool give_up_failed) {
   MutexLock lock(&mu_);
   if (!error_.ok() && !give_up_failed) return error_;
   WalWriter* const current = logs_.back().writer.get();
-  // Buffered bytes of the log that ends must reach the kernel: its successor
-  // says how long it is, and recovery takes a shorter one for a crash.
+  // Buffered bytes of the old log must reach the kernel: its successor has its
+  // length, and recovery takes a shorter log for a crash.
   if (error_.ok()) {
     if (Status s = current->Flush(); !s.ok()) {
       Fail(s);
@@ -65,7 +65,7 @@ Status WalSet::CreateLog(const WalHeader& header, std::unique_ptr<WalWriter>* wr
   return WalWriter::Create(fs_, dir_, options_.file, header, writer);
 }
 
-// Of a log whose name is durable, or will be when it is begun.
+// The number of a log whose name is durable, or will be when it is begun.
 Status WalSet::NextNumber(uint64_t* number) {
   if (leftover_) {
     if (Status s = fs_->SyncDir(dir_); !s.ok()) return s;
@@ -82,12 +82,12 @@ Status WalSet::StartLocked(const WalHeader& header) {
   log.number = header.number;
   const Status s = CatchOutOfMemory("a log", [&]() NO_THREAD_SAFETY_ANALYSIS {
     Status made = CreateLog(header, &log.writer);
-    // Before anything in it is acknowledged: synced or not, no log is followed by one that outlives its name.
+    // Before anything in it is acknowledged: no log, synced or not, may have a successor whose name is lost.
     if (made.ok() && options_.recycle > 0) made = fs_->SyncDir(dir_);
     return made;
   });
   if (!s.ok()) {
-    // A log that nothing follows must not lie between others, nor come back there in a power cut.
+    // A log without a successor must not be between others, nor come back there in a power cut.
     logs_.pop_back();
     leftover_ = true;
     fs_->DeleteFile(WalFileName(dir_, header.number)).PermitUncheckedError();
@@ -132,7 +132,7 @@ Status WalSet::Append(const Slice& record, bool sync) {
   if (!error_.ok()) return error_;
   Log& log = logs_.back();
   const uint64_t begin = log.bytes;
-  // What was added to the log's buffer when memory ran out is never to be written.
+  // Bytes that were added to the log's buffer when memory ran out must never be written.
   Status s = CatchOutOfMemory("a log", [&] { return log.writer->AddBatch(record); });
   if (s.ok() && !options_.manual_flush) s = log.writer->Flush();
   const uint64_t bytes = log.writer->Size() - log.bytes;
@@ -265,7 +265,7 @@ std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
     logs_.pop_front();
     total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
     const bool keep = log.reusable && spares_.size() < options_.recycle;
-    // Ends what it still has to write: nothing does once the file is another log's.
+    // Writes its last bytes, before the file becomes another log's.
     log.writer.reset();
     if (keep) {
       spares_.push_back(log.number);

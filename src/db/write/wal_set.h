@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The write-ahead logs of an open database: the current one, older ones that
-// may hold bytes not yet synced, and those that only wait to be deleted, or to
-// be written over by newer ones (DBOptions::recycle_log_file_num).
+// may hold bytes not yet synced, and those that wait to be deleted, or to be
+// recycled (DBOptions::recycle_log_file_num).
 //
-// The directory entry of a log is durable before anything is appended to it: several logs are made
-// ahead, empty, with one sync of the directory (SpareFiles), or each has one when it is begun.
+// The directory entry of a log is durable before anything is appended to it: several empty logs are
+// created in advance with one sync of the directory (SpareFiles), or each has one when it is begun.
 // A synced write is durable together with all writes before it: Sync first
-// syncs what older logs still owe, then the current log.
+// syncs older logs, then the current one.
 //
 // Thread safety: all methods; holds a lock of its own over its I/O, taken
 // after the front of the write queue and never with the database mutex held.
 // Invariants: after a failed append or sync nothing is appended to that log
-// again; a log is deleted or written over only when the manifest says that it is
-// not needed. What is written over is a log of this session in which no call failed.
+// again; a log is deleted or recycled only when the manifest says that it is not
+// needed. Only logs of this session without a failed call are recycled.
 #pragma once
 
 #include <atomic>
@@ -54,47 +54,47 @@ class WalSet {
         ahead_(fs, WalFileName, new_number),
         mark_(fs, dir_) {}
 
-  // The first log of this session; `header` names what recovery ended with, and has no number yet. `db_id` is for the
-  // mark of what is synced.
+  // The first log of this session; `header` names the last log of recovery, and has no number yet. `db_id` is for the
+  // synced mark.
   Status StartFirst(WalHeader header, const std::string& db_id);
   // Starts the next log; the current one gets no more records, unless this
   // fails: then it stays current. After a failed append, flush or sync only
-  // with `give_up_failed`, by a caller that makes durable in another way, before
-  // the next write, what the logs so far hold: none of them is synced any more.
+  // with `give_up_failed`, by a caller that makes the data of the logs so far
+  // durable in another way, before the next write: none of them is synced from now on.
   Status Start(bool give_up_failed);
   // No record since it was started.
   bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }
-  // A log found at recovery that is still needed: only to be deleted one day.
+  // A log found at recovery that is still needed, until it is deleted.
   void AddRecovered(uint64_t number, uint64_t bytes);
-  // Where their last record ends, up to which they are durable, whatever the crash left in the
-  // kernel's hands. Their last block's padding may stand behind it: no reader gets that far.
+  // Where their last record ends. They are durable up to there, and no unsynced bytes of a killed
+  // process count. The padding of their last block may be behind it: no reader reads that.
   void SetRecoveredEnd(const SyncedLog& end) { SetSynced(end); }
 
   // One record; handed to the kernel unless manual_flush. Then synced if asked for.
   Status Append(const Slice& record, bool sync);
   Status Flush();
   Status Sync();
-  // The same while logs before it that were given up may still be needed: nothing tells that this one is synced, as
-  // that would say that those before it are whole.
+  // The same while abandoned logs before it may still be needed. No synced mark is written, because that would
+  // mean that the logs before it are whole.
   Status SyncUntold();
   bool failed() const {
     MutexLock lock(&mu_);
     return !Failure().ok();
   }
-  // What was in logs that were given up is durable in another way. Until then no Flush or Sync succeeds.
+  // The data of abandoned logs is durable in another way. Until then no Flush or Sync succeeds.
   void NoneGivenUpIsNeeded() {
     MutexLock lock(&mu_);
     gap_ = Status::OK();
   }
-  // No log up to this one is to hold what is needed, as it was given up (Start); 0: none.
+  // No log up to this one is needed, as it was abandoned (Start); 0: none.
   uint64_t given_up() const {
     MutexLock lock(&mu_);
     return given_up_;
   }
-  // Syncs the logs before the current one: what a flush commits must not
-  // become durable ahead of other families' parts of the same batches.
+  // Syncs the logs before the current one: the data that a flush commits must not
+  // become durable before other families' parts of the same batches.
   Status SyncClosed();
-  // The same; true if the logs before the current one are durable, and have all that was ever appended to them.
+  // The same; true if the logs before the current one are durable, with all that was appended to them.
   bool EnsureClosedAreDurable();
   Status Close();
   // Of logs that are begun from now on.
@@ -116,16 +116,16 @@ class WalSet {
     uint64_t bytes;
   };
   std::vector<LogInfo> Logs() const;
-  // The same, with all of their bytes in the hands of the kernel.
+  // The same, after all of their bytes were passed to the kernel.
   Status FlushedLogs(std::vector<LogInfo>* logs);
-  // Forgets the logs below `number`, keeps the files of some for logs to come, and names the others,
+  // Removes the logs below `number`, keeps the files of some for future logs, and returns the others
   // for deletion.
   std::vector<uint64_t> TakeBelow(uint64_t number);
   // The obsolete logs whose files are kept, the oldest first. They are not among Logs().
   std::vector<uint64_t> Spares() const;
   // The same, after Close: for deletion, too.
   std::vector<uint64_t> TakeSpares();
-  // Where the batch begins whose append to that log failed since open; UINT64_MAX if none did.
+  // The offset of the batch whose append to that log failed since open; UINT64_MAX if none did.
   uint64_t AcknowledgedEnd(uint64_t number) const;
 
  private:
@@ -137,10 +137,10 @@ class WalSet {
     bool reusable = false;  // begun by this object, and nothing has failed since
   };
   Status FlushLocked() REQUIRES(mu_);
-  // Why not all that was appended is in logs that can be flushed, if so.
+  // The error if some appended data is not in logs that can be flushed.
   Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
-  // That it was synced, which says that all before it are whole. That a log without a batch is there need not be known.
+  // Whether to write a synced mark, which means that all logs before it are whole. A log without a batch needs none.
   bool TellsOfSync(const Log& log) const REQUIRES(mu_) { return gap_.ok() && log.writer->last_sequence() != 0; }
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
@@ -161,13 +161,13 @@ class WalSet {
   mutable Mutex mu_;
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
   SyncedMarkWriter mark_ GUARDED_BY(mu_);
-  std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be written over, the oldest first
+  std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be recycled, the oldest first
   std::vector<uint64_t> rejected_ GUARDED_BY(mu_);  // were spares; to be deleted
   bool leftover_ GUARDED_BY(mu_) = false;  // a log that was not begun was deleted, not yet durably
   Status error_ GUARDED_BY(mu_);  // of the current log
-  uint64_t given_up_ GUARDED_BY(mu_) = 0;  // the last log that failed, or that one had failed before
-  Status gap_ GUARDED_BY(mu_);  // why logs up to given_up_ were given up, while they may be needed
-  mutable Mutex synced_mu_;       // a leaf; nothing is waited for with it held
+  uint64_t given_up_ GUARDED_BY(mu_) = 0;  // the last log that failed, or that followed a failed one
+  Status gap_ GUARDED_BY(mu_);  // why logs up to given_up_ were abandoned, while they may be needed
+  mutable Mutex synced_mu_;       // a leaf; no waits with it held
   SyncedLog synced_ GUARDED_BY(synced_mu_);
   std::map<uint64_t, uint64_t> acknowledged_ends_ GUARDED_BY(synced_mu_);  // of logs with a failed append
 };

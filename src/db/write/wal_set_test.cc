@@ -38,7 +38,7 @@ TEST_P(WalSetTest, ALogForWhichThereIsNoMemoryIsNone) {
   fs.exhausted = true;
   EXPECT_TRUE(logs.Start(/*give_up_failed=*/false).IsMemoryLimit());
   EXPECT_EQ(logs.current_number(), first);
-  // Who tries again, as DB::Resume does, finds the log that was the current one.
+  // A second attempt, as DB::Resume makes it, finds the log that was the current one.
   EXPECT_TRUE(logs.Start(/*give_up_failed=*/true).IsMemoryLimit());
   fs.exhausted = false;
   Status s = logs.Append(batch, /*sync=*/true);
@@ -70,7 +70,7 @@ TEST_P(WalSetTest, NoMarkOfASyncWhileAnAbandonedLogMayBeNeeded) {
     fs.FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
     EXPECT_TRUE(logs.Append(record, /*sync=*/false).IsIOError());
     ASSERT_TRUE(logs.Start(/*give_up_failed=*/true).ok());
-    // As of what is prepared, before all families are flushed.
+    // As with prepared sections, before all families are flushed.
     ASSERT_TRUE(logs.Append(record, /*sync=*/false).ok());
     ASSERT_TRUE(logs.SyncUntold().ok());
     if (!needed) logs.NoneGivenUpIsNeeded();

@@ -34,7 +34,7 @@ Status WriteAdmission::SwitchDue() {
   return s;
 }
 
-// The leader waits for memory, so nobody else would switch what holds it.
+// The leader waits for memory, so no other thread would switch the memtables that use it.
 Status WriteAdmission::FreeBudget() {
   Status s;
   if (config_.write_buffers->ShouldFlush()) {

@@ -6,7 +6,7 @@
 
 namespace compassdb {
 
-// Of the batches that were written since open, by the writer at the front.
+// Counts of the batches that were written since open, by the writer at the front.
 struct WriteCounters {
   std::atomic<uint64_t> bytes{0}, keys{0}, by_self{0}, by_other{0}, with_wal{0}, stall_micros{0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is changed at the front of the write queue alone: by the writer that leads there, or by who has
-// entered it with ExclusiveWrite. Other parts of the database are given what they read of it.
+// State that changes only at the front of the write queue: by the leading writer, or by a thread that has
+// entered it with ExclusiveWrite. Other parts of the database get only the fields that they read.
 #pragma once
 
 #include <atomic>

@@ -51,7 +51,7 @@ class MemTableSink final : public BatchSink {
   bool full_ = false;
 };
 
-// Refuses what must not reach the log.
+// Refuses batches that must not reach the log.
 class BatchChecker final : public BatchSink {
  public:
   BatchChecker(const ColumnFamilySet* families, bool ignore_missing, bool marks)
@@ -98,7 +98,7 @@ class BatchChecker final : public BatchSink {
   uint32_t id_ = 0;
 };
 
-// The families that a batch has records of.
+// The families of a batch's records.
 class FamilyCollector final : public BatchSink {
  public:
   Status Add(uint32_t id, SequenceNumber, ValueType, const Slice&, const Slice&) override {
@@ -134,7 +134,7 @@ Status WritePath::Write(const WriteOptions& options, WriteBatch* batch, const Tr
                         bool marks) {
   if (Status s = config_.CheckWritable("Write"); !s.ok()) return s;
   if (batch == nullptr) return Status::InvalidArgument("Batch is nullptr!");
-  // What is prepared gets its timestamps at the commit.
+  // Prepared records get their timestamps at the commit.
   if (WriteBatchInternal::NeedsTimestamps(batch) && !transaction.prepare) {
     return Status::InvalidArgument("write batch must have timestamp(s) set");
   }
@@ -153,7 +153,7 @@ Status WritePath::Write(const WriteOptions& options, WriteBatch* batch, const Tr
   Status s = CatchOutOfMemory("Write", [&] { return CheckBatch(options, batch, marks); });
   if (!s.ok()) return s;
   const size_t bytes = WriteBatchInternal::ByteSize(batch);
-  // The end of a prepared transaction gives its locks back, and is not put off.
+  // The end of a prepared transaction releases its locks, and is not delayed.
   if (transaction.ends == nullptr) s = stalls_.DelayLowPriority(options, bytes, shutting_down_);
   if (!s.ok()) return s;
   if (s = LimitWalRate(config_.options, options, bytes); !s.ok()) return s;
@@ -223,7 +223,7 @@ Status WritePath::WriteAsLeader(WriteThread::Writer* leader) {
   }
   std::atomic<int> running{0};
   if (s.ok()) {
-    // Nobody else writes sequences while we lead.
+    // No other thread assigns sequences while this one leads.
     SequenceNumber next = front_.last_sequence.load(std::memory_order_relaxed) + 1;
     size_t bytes = 0;
     for (WriteThread::Writer* w : group) {
@@ -255,13 +255,13 @@ Status WritePath::WriteAsLeader(WriteThread::Writer* leader) {
           if (w->status.ok()) w->status = inserted;  // perhaps none was inserted
         }
       }
-      // Before anybody may write what is open into another log.
+      // Before another thread may write open sections into another log.
       for (const WriteThread::Writer* w : group) {
         if (w->ends != nullptr && w->status.ok()) front_.open_sections.Ended(*w->ends);
       }
     }
-    // Published also after a failure: the numbers may be in the log, so they
-    // are not given out again.
+    // Published also after a failure: the numbers may be in the log, so they are
+    // not assigned again.
     front_.last_sequence.store(next - 1, std::memory_order_release);
     if (s.ok()) {
       rocksdb::Statistics* const statistics = config_.options.statistics.get();
@@ -311,7 +311,7 @@ Status WritePath::LogGroup(const Group& group, bool sync) {
   if (!s.ok()) {
     errors_.SetWalFailed();
     for (const WriteThread::Writer* w : group) {
-      // The mark may be in the log or not: whether the section is open only recovery can tell.
+      // The mark may be in the log or not: only recovery can decide whether the section is open.
       if (w->ends != nullptr) s = Status(s, Status::kFatalError);
     }
     background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
@@ -360,8 +360,8 @@ Status WritePath::LogSection(const WriteOptions& options, const std::shared_ptr<
   return s;
 }
 
-// At the front, before the insertion: the memtables that are to receive what
-// was prepared keep the log of the preparation.
+// At the front, before the insertion: the memtables that will get the prepared
+// records keep the log of the preparation.
 void WritePath::KeepPreparedLogs(const Group& group) {
   for (const WriteThread::Writer* w : group) {
     if (w->ends == nullptr) continue;

@@ -56,7 +56,7 @@ class WritePath {
   }
   // `marks`: the batch may hold marks of two-phase commit.
   Status Write(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& transaction, bool marks);
-  // Logs a section, which is open then.
+  // Logs a section, which is open afterwards.
   Status LogSection(const WriteOptions& options, const std::shared_ptr<PreparedSection>& section);
 
   Status FlushLog(bool sync);

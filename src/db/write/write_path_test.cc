@@ -178,7 +178,7 @@ TEST_F(WritePathTest, ASectionIsOpenUntilItIsCommitted) {
   ASSERT_TRUE(path_.Write(WriteOptions(), &section->batch, commit, /*marks=*/true).ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), UINT64_MAX);
   EXPECT_EQ(FamilyOf(&a_)->mem->num_entries(), 1u);
-  EXPECT_EQ(FamilyOf(&a_)->mem_prepared_log, log);  // a flush of the memtable lets go of it
+  EXPECT_EQ(FamilyOf(&a_)->mem_prepared_log, log);  // a flush of the memtable releases it
 }
 
 TEST_F(WritePathTest, ASwitchSealsWhatHasDataAndBeginsALog) {

@@ -21,10 +21,10 @@ StallTriggers TriggersOf(const ColumnFamily& family) {
   return triggers;
 }
 
-// Low priority writes go no faster than this while compactions are behind.
+// The highest rate of low priority writes while compactions are behind.
 constexpr uint64_t kMaxLowPriorityRate = 1 << 20;
 
-// Not yet a stall, but on the way: a quarter of the distance is gone.
+// Not yet a stall, but a quarter of the way to it.
 bool CompactionBehind(const ColumnFamily& family, const StallInputs& inputs) {
   const ColumnFamily::Settings& settings = family.settings;
   if (settings.disable_auto_compactions) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast writers may go while flushes and compactions are behind: the state of all families decides
-// (family/stall_controller.h), and writers wait by it.
+// The rate of writers while flushes and compactions are behind. The state of all families decides
+// (family/stall_controller.h), and writers wait accordingly.
 //
 // Thread safety: methods marked [mutex] are called with the database mutex held, the others without it.
 #pragma once
@@ -20,11 +20,11 @@ namespace compassdb {
 
 class WriteStalls {
  public:
-  // `changed` is signalled when writers may go on. All must outlive it.
+  // `changed` is signalled when writers may continue. All must outlive it.
   WriteStalls(const DbConfig& config, const Listeners& listeners, const ColumnFamilySet& families, Mutex* mu,
               CondVar* changed);
 
-  // [mutex] Looks at all families. After whatever changes their memtables, levels or triggers.
+  // [mutex] Checks all families. After each change of their memtables, levels or triggers.
   void Update();
   // Calls the listeners for the changes that Update found.
   void NotifyListeners();
@@ -32,15 +32,15 @@ class WriteStalls {
   // Writes are slowed or stopped. May be old by the time it returns.
   bool stalled() const { return stalled_.load(std::memory_order_acquire); }
   StallState state() const { return controller_.state(); }  // [mutex]
-  const StallController& controller() const { return controller_; }  // its state with the mutex
+  const StallController& controller() const { return controller_; }  // its state needs the mutex
   void SetMaxRate(uint64_t rate) { controller_.SetMaxRate(rate); }  // [mutex]
   // [mutex] How long a write of `bytes` has to pause, which is charged with them.
   uint64_t PauseMicros(uint64_t bytes);
   // [mutex] Whether it need not pause at all; only then is it charged.
   bool Passes(uint64_t bytes);
 
-  // A write with WriteOptions::low_pri waits here before it joins the queue, where it would hold up others;
-  // Incomplete where it does not wait (no_slowdown). Ends early at `shutting_down`.
+  // A write with WriteOptions::low_pri waits here before it joins the queue, where it would delay others.
+  // Incomplete if it must not wait (no_slowdown). Ends early at `shutting_down`.
   Status DelayLowPriority(const rocksdb::WriteOptions& options, uint64_t bytes, const std::atomic<bool>& shutting_down);
 
  private:

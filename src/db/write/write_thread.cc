@@ -11,14 +11,14 @@
 namespace compassdb {
 namespace {
 
-// How often a waiting writer looks before it yields, and then sleeps. A sleep and a wake cost
-// more than a small group's whole work.
+// How often a waiting writer checks its state before it yields, and then sleeps. A sleep and a wake
+// cost more than a small group's whole work.
 constexpr int kSpins = 200;
 constexpr int kMaxSlowYields = 3;
-// One failure takes back what so many successes earned.
+// One failure costs the credit of this number of successes.
 constexpr int kFailedYield = 4;
 constexpr int kMaxCredit = 64;
-// Of the waits without credit, one in so many tries all the same.
+// One in this number of waits without credit tries nevertheless.
 constexpr uint32_t kSample = 256;
 
 uint64_t Now() {
@@ -41,7 +41,7 @@ void WriteThread::CheckInvariants() const {
     const State state = w->state.load(std::memory_order_relaxed);
     COMPASSDB_INVARIANT((w == queue_.front()) == (state == State::kLeader), "the writer at the front leads, no other");
     COMPASSDB_INVARIANT(state != State::kDone, "a writer that is done has left the queue");
-    COMPASSDB_INVARIANT(state != State::kInsert || w->leader == queue_.front(), "who inserts follows the present leader");
+    COMPASSDB_INVARIANT(state != State::kInsert || w->leader == queue_.front(), "an inserter follows the leader");
     COMPASSDB_INVARIANT(w->blocked == (w->wake != nullptr), "a writer that sleeps can be woken");
     COMPASSDB_INVARIANT(!stalled_ || w == queue_.front() || w->exclusive || !w->no_slowdown,
                         "a write without slowdown does not wait for a stall");
@@ -91,7 +91,7 @@ WriteThread::State WriteThread::Await(Writer* w, State not_this) {
 }
 
 // The store of the state is the last access to a writer that spins: from then
-// on its thread may destroy it. One that sleeps needs our mutex to get away.
+// on its thread may destroy it. A sleeping one needs the mutex to return.
 void WriteThread::Wake(Writer* w, State state) {
   CondVar* wake = w->blocked ? w->wake : nullptr;
   w->state.store(state, std::memory_order_release);
@@ -115,7 +115,7 @@ WriteThread::State WriteThread::Join(Writer* w) {
 }
 
 std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
-  // A small leader is not made to wait for a large group.
+  // A small leader does not wait for a large group.
   const size_t small = options_.max_group_bytes / 8;
   const size_t limit = leader->bytes <= small ? leader->bytes + small : options_.max_group_bytes;
   std::vector<Writer*> group{leader};

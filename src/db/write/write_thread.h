@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue that writers stand in: group commit with a leader and followers.
+// The queue of writers: group commit with a leader and followers.
 //
-// The writer at the front leads. It takes along those behind it that fit, does
-// the log write for all, and either inserts all batches into the memtables
-// itself or lets every follower insert its own. While a leader works nobody
-// else changes memtables, write-ahead logs or the set of column families; what
-// those need exclusively (memtable switch, dropping a family) enters the same
-// queue with EnterExclusive.
+// The writer at the front leads. It joins the writers behind it that fit to a
+// group, does the log write for all, and either inserts all batches into the
+// memtables itself or lets every follower insert its own. While a leader works,
+// no other thread changes memtables, write-ahead logs or the set of column
+// families. Exclusive changes (a memtable switch, the drop of a family) enter
+// the same queue with EnterExclusive.
 //
 // Thread safety: all methods. Lock order: the queue's mutex is a leaf; the
 // place at the front of the queue is taken before the database mutex.
@@ -50,7 +50,7 @@ class WriteThread {
     bool low_pri = false;
     bool ignore_missing_families = false;
     bool exclusive = false;  // not a write
-    // Asked at the front, before anything is written; may refuse. Such a write goes alone.
+    // Called at the front, before any write; may refuse. Such a write is a group of its own.
     const std::function<Status()>* check = nullptr;
     // A prepared section: not inserted, takes no sequence. Null: none.
     const std::shared_ptr<PreparedSection>* section = nullptr;
@@ -73,7 +73,7 @@ class WriteThread {
     size_t max_group_bytes = 0;  // unless a single batch is larger
     // How long a waiting writer gives its processor to others before it sleeps; 0: not at all.
     uint64_t max_yield_nanos = 0;
-    // Giving it away for so long means that others need it: after three times it sleeps.
+    // A longer yield means that others need the processor: after three of them it sleeps.
     uint64_t slow_yield_nanos = 0;
   };
   explicit WriteThread(const Options& options) : options_(options) {}
@@ -82,13 +82,13 @@ class WriteThread {
   // all, or no_slowdown is set and writes are stalled).
   State Join(Writer* w);
 
-  // Leader: itself and the followers that may go with it.
+  // Leader: itself and the followers that may be in its group.
   std::vector<Writer*> BuildGroup(Writer* leader);
   // Leader: every member of the group inserts its own batch. The leader comes
   // back at once, inserts its own, then waits for the others in AwaitInserts.
   void StartParallelInsert(const std::vector<Writer*>& group, std::atomic<int>* running);
   void AwaitInserts(Writer* leader, std::atomic<int>* running);
-  // Follower in kInsert: tells that its batch is in (status set), then waits for the end.
+  // Follower in kInsert: reports that its batch is inserted (status set), then waits for the end.
   void CompleteInsert(Writer* w);
   // Leader: statuses are set; wakes the followers and hands over the lead.
   void ExitGroup(const std::vector<Writer*>& group);
@@ -104,7 +104,7 @@ class WriteThread {
  private:
   void CheckInvariants() const REQUIRES(mu_);
   State Await(Writer* w, State not_this);
-  // Waits without sleeping, for as long as that pays. Whether `done` came true.
+  // Waits without sleeping, as long as that pays. Returns whether `done` became true.
   template <typename Done>
   bool AwaitAwake(const Done& done);
   template <typename Done>
@@ -112,7 +112,7 @@ class WriteThread {
   void Wake(Writer* w, State state) REQUIRES(mu_);
 
   const Options options_;
-  // Above zero where waits were lately over before a writer would have slept. A hint: updates may
+  // Above zero if recent waits ended before a writer would have slept. A hint: updates may
   // be lost.
   std::atomic<int> yield_credit_{0};
   Mutex mu_;
