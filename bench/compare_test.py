@@ -180,7 +180,7 @@ class CompareTest(unittest.TestCase):
         run = self.compare("--workloads", "load,c")
         self.assertNotIn("not a performance claim", run.stdout)
 
-    def test_engines_take_turns_and_fills_start_anew(self):
+    def test_engines_take_turns_and_fills_use_new_databases(self):
         self.compare("--workloads", "load,c")
         calls = (self.dir / "work" / "calls").read_text().splitlines()
         self.assertEqual(

@@ -87,7 +87,7 @@ TEST_F(IngestTest, ReaderSeesTheFile) {
   EXPECT_EQ(it->key().ToString(), Key(499));
 }
 
-TEST_F(IngestTest, NewDataGoesToTheBottomWithoutSequence) {
+TEST_F(IngestTest, NewDataIsAddedToTheBottomWithoutSequence) {
   WriteFile("/f.sst", 0, 1000, "v");
   const uint64_t before = db_->GetLatestSequenceNumber();
   ASSERT_TRUE(Ingest("/f.sst").ok());
@@ -369,7 +369,7 @@ TEST_F(IngestTest, BehindAllThatIsThere) {
   EXPECT_TRUE(db_->VerifyChecksum().ok());
 }
 
-TEST_F(IngestTest, NothingGoesBehindSequenceZero) {
+TEST_F(IngestTest, NothingIsIngestedBelowSequenceZero) {
   OpenDb();
   WriteFile("/f.sst", 0, 100, "first");
   ASSERT_TRUE(Ingest("/f.sst").ok());  // sequence 0, on the last level

@@ -285,7 +285,7 @@ TEST_F(TablelessCopiesTest, ExportsAreWhatIteratorsShow) {
 
 // Copies while pages are written in place, with a journal and without, and sections are rehashed into new files: whole
 // states, whether the logs are copied or flushed.
-class TablelessCopiesMeanwhileTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {
+class ConcurrentTablelessCopiesTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     PieceTableOptions piece;
@@ -348,7 +348,7 @@ class TablelessCopiesMeanwhileTest : public TablelessCopiesTest, public ::testin
   std::atomic<bool> done_{false};
 };
 
-TEST_P(TablelessCopiesMeanwhileTest, Checkpoints) {
+TEST_P(ConcurrentTablelessCopiesTest, Checkpoints) {
   StartWriting();
   for (int i = 0; !done_.load() && !HasFailure(); ++i) {
     rocksdb::Checkpoint* made = nullptr;
@@ -362,7 +362,7 @@ TEST_P(TablelessCopiesMeanwhileTest, Checkpoints) {
   Join();
 }
 
-TEST_P(TablelessCopiesMeanwhileTest, Backups) {
+TEST_P(ConcurrentTablelessCopiesTest, Backups) {
   StartWriting();
   rocksdb::BackupEngine* made = nullptr;
   Status s = rocksdb::BackupEngine::Open(rocksdb::BackupEngineOptions("/backups", env_.get()), env_.get(), &made);
@@ -386,7 +386,7 @@ TEST_P(TablelessCopiesMeanwhileTest, Backups) {
   Join();
 }
 
-INSTANTIATE_TEST_SUITE_P(PageWrites, TablelessCopiesMeanwhileTest, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(PageWrites, ConcurrentTablelessCopiesTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Atomic" : "Journaled"; });
 
 }  // namespace

@@ -293,7 +293,7 @@ TEST(PrefixSeek, IsAutomaticWhereTheBoundStaysInThePrefix) {
   EXPECT_FALSE(active("a", "ab"));
 }
 
-TEST(PrefixSeek, KnowsWhatLiesBehind) {
+TEST(PrefixSeek, KnowsKeysBehind) {
   PrefixSeek seek = Automatic(2);
   seek.automatic = false;
   seek.Start("ab", nullptr, rocksdb::BytewiseComparator());

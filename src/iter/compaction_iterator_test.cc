@@ -266,7 +266,7 @@ TEST(CompactionIterator, RangeTombstonesDropWithinTheirStripe) {
   EXPECT_EQ(Compact("outside a\ndel a c 8\na 9 M x\na 7 M y\na 6 P z\n"), "\na 9 P x\n");
 }
 
-TEST(CompactionIterator, SequencesBecomeZeroOnlyWhenNoReaderCanTell) {
+TEST(CompactionIterator, SequencesBecomeZeroOnlyIfNoReaderNeedsThem) {
   EXPECT_EQ(Compact("zero\na 9 P x\n"), "\na 0 P x\n");
   EXPECT_EQ(Compact("zero\nsnap 9\na 9 P x\n"), "\na 0 P x\n");
   EXPECT_EQ(Compact("zero\nsnap 8\na 9 P x\na 7 P y\n"), "\na 9 P x\na 0 P y\n");

@@ -26,7 +26,7 @@ class LsmStore::Salvager {
     if (good_->expected() && !lost_) s = CheckReferences();
     const bool resolve = lost_ && (good_->expected() || !recovered_.added_values.empty());
     if (s.ok() && resolve) s = FindTablesWithLostValues();
-    if (s.ok()) s = WriteAnew(resolve, edit);
+    if (s.ok()) s = Rewrite(resolve, edit);
     *changed = !edit->deleted.empty() || !edit->deleted_values.empty();
     return s;
   }
@@ -138,7 +138,7 @@ class LsmStore::Salvager {
     return Status::OK();
   }
 
-  Status WriteAnew(bool resolve, VersionEdit* edit) {
+  Status Rewrite(bool resolve, VersionEdit* edit) {
     for (const ValueRunRef& run : bad_) {
       edit->deleted_values.push_back(run->meta().run_id);
       bool found = false;

@@ -73,7 +73,7 @@ std::string WhyMalformed(const std::string& data) {
 }
 
 // Whether the mirror has a record at `offset`, or behind it. False if it cannot be read.
-bool MirrorGoesOn(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t offset) {
+bool MirrorContinues(FileSystem* fs, const std::string& dir, uint64_t number, uint64_t offset) {
   const std::string path = MirrorFileName(dir, number);
   std::unique_ptr<SequentialFile> file;
   if (!fs->NewSequentialFile(path, &file).ok()) return false;
@@ -174,7 +174,7 @@ Status Manifest::Follow(FileSystem* fs, const std::string& dir, uint64_t number,
                         const std::function<Status(const EditRecord&)>& apply) {
   const std::string path = ManifestFileName(dir, number);
   Status s = FollowFile(fs, path, number, offset, apply);
-  while (s.ok() && MirrorGoesOn(fs, dir, number, *offset)) {
+  while (s.ok() && MirrorContinues(fs, dir, number, *offset)) {
     // What the mirror has was durable in the manifest before: if written after that read, it is in the manifest now.
     const uint64_t before = *offset;
     s = FollowFile(fs, path, number, offset, apply);

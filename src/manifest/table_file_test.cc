@@ -49,7 +49,7 @@ class TableFileTest : public ::testing::Test {
     ASSERT_TRUE(file->Close().ok());
   }
   // Each call of the kind fails once.
-  int ErrorsTold(FaultOp op, const std::function<Status()>& run) {
+  int ReportedErrors(FaultOp op, const std::function<Status()>& run) {
     for (int n = 1;; ++n) {
       const uint64_t before = fs_.faults_injected();
       fs_.FailNth(op, n, "", Status::IOError("injected"));
@@ -116,7 +116,7 @@ TEST_F(TableFileTest, FlippedBitIsFound) {
 
 TEST_F(TableFileTest, EachCallFailsOnce) {
   const auto write = [this] { return TryWrite({"a", "b", 9}); };
-  for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite, FaultOp::kSync}) EXPECT_GT(ErrorsTold(op, write), 0) << FaultOpName(op);
+  for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite, FaultOp::kSync}) EXPECT_GT(ReportedErrors(op, write), 0) << FaultOpName(op);
   Write();
   const Bytes other;
   for (const rocksdb::Comparator* comparator : {rocksdb::BytewiseComparator(), static_cast<const rocksdb::Comparator*>(&other)}) {
@@ -124,7 +124,7 @@ TEST_F(TableFileTest, EachCallFailsOnce) {
       std::unique_ptr<TableFile> file;
       return TableFile::Open(&fs_, "/t.sst", comparator, &file);
     };
-    for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) EXPECT_GT(ErrorsTold(op, open), 0) << FaultOpName(op);
+    for (const FaultOp op : {FaultOp::kOpen, FaultOp::kRead}) EXPECT_GT(ReportedErrors(op, open), 0) << FaultOpName(op);
   }
 }
 

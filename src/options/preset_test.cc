@@ -31,7 +31,7 @@ StoreOptions Projected(Preset preset, rocksdb::ColumnFamilyOptions options = {})
 }
 
 // A cache that was not asked for does not conflict with memory_limit.
-TEST(PresetTest, GoesWithAMemoryLimit) {
+TEST(PresetTest, WorksWithAMemoryLimit) {
   rocksdb::DBOptions db;
   db.memory_limit = 64 << 20;
   for (Preset preset : AllPresets()) {

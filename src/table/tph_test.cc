@@ -175,7 +175,7 @@ TEST_F(TphTest, TombstoneOfANewerPieceCoversOlderRecords) {
   EXPECT_EQ(Get("z"), "z1");
 }
 
-TEST_F(TphTest, CoverageGoesBySequenceNotByAgeOfThePiece) {
+TEST_F(TphTest, CoverageDependsOnSequenceNotOnAgeOfThePiece) {
   // The older piece has the tombstone, the newer piece a record from before it.
   AddPiece({{"q", 30, kTypeValue, "q30"}}, {{"a", "z", 20}});
   AddPiece({{"b", 15, kTypeValue, "b15"}, {"c", 25, kTypeValue, "c25"}});

@@ -310,7 +310,7 @@ bool ClosesFiles() {
 }
 
 // Once there is memory again, an arena gives it.
-bool AnArenaGoesOn() {
+bool AnArenaContinues() {
   compassdb::ConcurrentArena arena(1 << 20);
   for (int i = 0; i < 8; ++i) {
     failed = false;
@@ -337,7 +337,7 @@ bool AnArenaGoesOn() {
 }
 
 // An entry without memory is not in the cache, and the other entries can be dropped.
-bool ACacheGoesOn() {
+bool ACacheContinues() {
   const auto keep = [](const rocksdb::Slice&, void*) {};
   bool last = false;
   for (long n = 1; !last; ++n) {
@@ -393,7 +393,7 @@ int Main(int argc, char** argv) {
   const long number = static_cast<long>(flags.Number("number", 0));
   const std::string only = flags.String("layout", "");
   flags.RejectUnknown();
-  bool good = ClosesFiles() && AnArenaGoesOn() && ACacheGoesOn();
+  bool good = ClosesFiles() && AnArenaContinues() && ACacheContinues();
   for (const std::string& layout : Layouts()) {
     if (!only.empty() && only != layout) continue;
     long opens = 0, writes = 0, jobs = 0;

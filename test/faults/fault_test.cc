@@ -165,8 +165,8 @@ std::vector<Case> Plan(const Choice& choice, uint64_t runs, uint64_t seed) {
 
 // Some calls are not reached, as threads run in another order, and some faults have no effect; never most of them.
 bool Tested(const Totals& totals) {
-  constexpr uint64_t kEnoughToTell = 50;
-  if (totals.runs < kEnoughToTell) return true;
+  constexpr uint64_t kEnoughRuns = 50;
+  if (totals.runs < kEnoughRuns) return true;
   const bool tested = totals.reported > 0 && totals.missed * 2 < totals.runs;
   if (!tested) fprintf(stderr, "FAILED: too few faults were met, or none was reported\n");
   return tested;

@@ -27,7 +27,7 @@ using rocksdb::Status;
 constexpr size_t kKeySize = 24;
 constexpr int kPhases = 3;
 // With less data, memtables are so small that every collection has only a few values.
-constexpr uint64_t kTellingDataMb = 64;
+constexpr uint64_t kMeaningfulDataMb = 64;
 
 struct TuneFlags {
   uint64_t data_mb = 256;
@@ -226,8 +226,8 @@ int Tune(const Globals& globals, const TuneFlags& flags) {
   std::vector<uint64_t> sizes = flags.sizes;
   std::sort(sizes.begin(), sizes.end());
   std::vector<Point> curve;
-  if (flags.data_mb < kTellingDataMb && !globals.quiet) {
-    PrintError("less than {} MB: it is syncs of small collections that are measured\n", kTellingDataMb);
+  if (flags.data_mb < kMeaningfulDataMb && !globals.quiet) {
+    PrintError("less than {} MB: syncs of small collections dominate the measurement\n", kMeaningfulDataMb);
   }
   const Interruption interruption;  // the database that is measured is removed first
   if (!Unfinished::IsVacant(globals.db, /*foreign=*/false)) {

@@ -17,7 +17,7 @@ constexpr uint64_t kLeastFreeBytes = 256 << 10;
 constexpr int kRoundsWithoutSpace = 10;
 constexpr uint64_t kLeastMicros = 1000;
 
-bool GoesAway(const Status& error) {
+bool MayEndByItself(const Status& error) {
   return (error.IsNoSpace() || error.IsMemoryLimit()) && error.severity() < Status::kFatalError;
 }
 
@@ -42,7 +42,7 @@ bool HasSpace(FileSystem* fs, const std::string& dir) {
 }  // namespace
 
 void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reason) {
-  if (!GoesAway(error) || config_.options.max_bgerror_resume_count <= 0) return;
+  if (!MayEndByItself(error) || config_.options.max_bgerror_resume_count <= 0) return;
   {
     MutexLock lock(&mu_);
     if (running_ || stopped_) return;
@@ -82,7 +82,7 @@ void AutoResume::Loop(Status old_error) {
   while (true) {
     Status error = Try();
     if (error.ok()) return;  // resumed, by this or another caller, which called the listeners
-    if (GoesAway(error)) error = Status::Aborted("Exceeded resume retry count");
+    if (MayEndByItself(error)) error = Status::Aborted("Exceeded resume retry count");
     listeners_.ErrorRecoveryEnds(old_error, error);
     MutexLock lock(&mu_);
     reporting_ = false;
@@ -103,7 +103,7 @@ Status AutoResume::Try() {
       if (!stopped_) changed_.WaitFor(pause);
       // An error that is set now sees running_, or comes after it.
       error = errors_.error();
-      if (stopped_ || tries <= 0 || !GoesAway(error)) {
+      if (stopped_ || tries <= 0 || !MayEndByItself(error)) {
         running_ = false;
         if (stopped_) error = Status::OK();
         reporting_ = !error.ok();

@@ -137,7 +137,7 @@ TEST_P(BarrierTest, NamesOfLogsAreDurableBeforeTheFirstWriteIsAcknowledged) {
 }
 
 // One sync makes the names of several logs durable. Logs that are not begun are not listed.
-TEST_P(BarrierTest, LogsAreMadeAhead) {
+TEST_P(BarrierTest, SpareLogsAreDurable) {
   OpenDb();
   std::unique_ptr<rocksdb::TransactionLogIterator> follower;
   for (int i = 0; i < 31; ++i) {
@@ -208,7 +208,7 @@ TEST_P(BarrierTest, ALogThatWasNotBegunDoesNotComeBack) {
 }
 
 // It does no harm if spare logs stay, or come back.
-TEST_P(BarrierTest, LogsThatCouldNotBeMadeAhead) {
+TEST_P(BarrierTest, SpareLogsThatCouldNotBeCreated) {
   for (const FaultOp op : {FaultOp::kDirSync, FaultOp::kCreate}) {
     OpenDb();
     for (int i = 0; i < 5; ++i) {  // past the first ones, which are made one by one
@@ -240,7 +240,7 @@ TEST_P(BarrierTest, LogsThatCouldNotBeMadeAhead) {
 }
 
 // A table that a synced manifest names exists after a power cut, without a sync of the directory since.
-TEST_P(BarrierTest, FilesMadeAheadSurviveAPowerCut) {
+TEST_P(BarrierTest, SpareFilesSurviveAPowerCut) {
   OpenDb();
   for (int round = 0; round < 12; ++round) {
     for (int i = 0; i < 300; ++i) {

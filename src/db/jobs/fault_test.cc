@@ -212,7 +212,7 @@ TEST_F(FaultTest, ManifestReplacedButCurrentNotDurable) {
 }
 
 // Writes until one succeeds, or for a long time.
-bool GoesOn(rocksdb::DB* db) {
+bool WritesContinue(rocksdb::DB* db) {
   for (int i = 0; i < 5000; ++i) {
     if (db->Put(rocksdb::WriteOptions(), "again", std::to_string(i)).ok()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -230,7 +230,7 @@ TEST_F(FaultTest, WritesGoOnByThemselvesAfterAFullDisk) {
     EXPECT_FALSE(Put("b", "2").ok() && db_->Flush(rocksdb::FlushOptions()).ok()) << full;
     EXPECT_EQ(Get("a"), "1");
     fs_->ClearFaults();
-    ASSERT_TRUE(GoesOn(db_.get())) << full;
+    ASSERT_TRUE(WritesContinue(db_.get())) << full;
     ASSERT_TRUE(Put("c", "3", true).ok());
     Crash();
     OpenDb();
@@ -358,7 +358,7 @@ TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
   EXPECT_TRUE(Put("a", "1").IsNoSpace());
   disks->SetFree("/db/wal", 1 << 20);
   const auto begin = std::chrono::steady_clock::now();
-  ASSERT_TRUE(GoesOn(db_.get()));
+  ASSERT_TRUE(WritesContinue(db_.get()));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
 }
 
@@ -371,7 +371,7 @@ TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
   disks->SetFree(name_, 100 << 10);
   fs_->FailNth(FaultOp::kWrite, 1, ".log", Status::NoSpace("injected"));
   EXPECT_TRUE(Put("a", "1").IsNoSpace());
-  ASSERT_TRUE(GoesOn(db_.get()));
+  ASSERT_TRUE(WritesContinue(db_.get()));
 }
 
 // A compaction without room stops compactions, not writes, until there is some.

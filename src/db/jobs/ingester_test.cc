@@ -68,7 +68,7 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
   Ingester ingester_{environment, db.families, errors, front, *this, jobs, flusher_, manager_};
 };
 
-TEST_F(IngesterTest, WhatNobodyCouldSeeTakesNoSequence) {
+TEST_F(IngesterTest, InvisibleRecordsTakeNoSequence) {
   ASSERT_TRUE(Ingest(MakeFile("k")).ok());
   EXPECT_EQ(Tables(), 1u);
   EXPECT_EQ(TablesAt(0), 0u);

@@ -91,7 +91,7 @@ void Job::Finish(const Status& s) {
   // These use the replaced files, which would stay until the next job.
   for (JobPart& part : parts_) {
     part.report.inputs.clear();
-    LetGo(&part);
+    ReleasePins(&part);
   }
   env_.space->Purge(id);
   env_.stalls->NotifyListeners();

@@ -101,7 +101,7 @@ class Job {
   virtual bool IsBackgroundError(const Status& s) const = 0;
   virtual void Report(const Status& s) = 0;
   // Releases other pins of the part on files.
-  virtual void LetGo(JobPart* /*part*/) {}
+  virtual void ReleasePins(JobPart* /*part*/) {}
 
   Status RunTask(JobPart* part, const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel);
   void Log(const JobPart& part, const std::string& line) const;

@@ -172,7 +172,7 @@ void MemTableFlush::Report(const Status& s) {
   }
 }
 
-void MemTableFlush::LetGo(JobPart* part) {
+void MemTableFlush::ReleasePins(JobPart* part) {
   MemoryOf(part).request = FlushRequest();
   part->report = JobReport();
 }

@@ -58,7 +58,7 @@ class MemTableFlush final : public Job {
   rocksdb::BackgroundErrorReason ReasonOf(bool commit_failed) const override;
   bool IsBackgroundError(const Status& s) const override;
   void Report(const Status& s) override;
-  void LetGo(JobPart* part) override;
+  void ReleasePins(JobPart* part) override;
 
   Status WriteMemTables(JobPart* part);
   // FlushRequest::commit_ahead and hurry.

@@ -97,7 +97,7 @@ class DbOpener {
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
   Status SyncLogs(const std::vector<uint64_t>& logs);
   Status FinishRecovery(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
-  void TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
+  void ReportDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs);
   Status StartWriting(const WalRecoveryReport& report);
   void DeleteLeftovers();
 

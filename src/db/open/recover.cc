@@ -235,7 +235,7 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   LogInfo(config.info_log.get(), "replayed " + std::to_string(report.records) + " records of " +
                                      std::to_string(report.logs) + " logs, dropped " +
                                      std::to_string(report.dropped_bytes) + " bytes");
-  TellOfDamage(report, logs);
+  ReportDamage(report, logs);
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
   s = FinishRecovery(report, logs);
   if (s.ok() && !logs.empty()) parts().event_log.RecoveryFinished(job_);
@@ -346,7 +346,7 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
 }
 
 // Records behind damage, which were not replayed, are lost with their log.
-void DbOpener::TellOfDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
+void DbOpener::ReportDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
   if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
   for (const std::string& problem : report.problems) parts().reports.AddWalDamage(problem);
   const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;

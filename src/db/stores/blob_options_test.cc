@@ -162,7 +162,7 @@ class Gate : public rocksdb::CompactionFilter {
     shut_ = true;
     reached_ = false;
   }
-  void AwaitSomebody() {
+  void AwaitArrival() {
     std::unique_lock<std::mutex> lock(mu_);
     changed_.wait(lock, [this] { return reached_; });
   }
@@ -201,7 +201,7 @@ TEST_F(BlobOptionsTest, NoCollectionIsBegunWhileACompactRangeWantsNone) {
       const Status s = db_->CompactRange(options, nullptr, nullptr);
       EXPECT_TRUE(s.ok()) << s.ToString();
     });
-    gate.AwaitSomebody();
+    gate.AwaitArrival();
     EXPECT_TRUE(db_->SetOptions({{"table_factory", "{value_reserve_percent=0}"}}).ok());
     const auto deadline = std::chrono::steady_clock::now() +
                           (policy == Policy::kDisable ? std::chrono::milliseconds(500) : std::chrono::seconds(60));

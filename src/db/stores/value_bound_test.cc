@@ -448,10 +448,10 @@ TEST_F(ValueBoundTest, IsKeptDuringTheOnlyCompaction) {
   CloseDb();
 }
 
-class ValueBoundBesideCompactionTest : public ValueBoundTest, public ::testing::WithParamInterface<bool> {};
+class ValueBoundDuringCompactionTest : public ValueBoundTest, public ::testing::WithParamInterface<bool> {};
 
 // Other compactions wait for one that is exclusive, collections do not.
-TEST_P(ValueBoundBesideCompactionTest, HoldsOnDisk) {
+TEST_P(ValueBoundDuringCompactionTest, HoldsOnDisk) {
   WaitingFilter filter;
   options_.compaction_filter = &filter;
   options_.level0_slowdown_writes_trigger = options_.level0_stop_writes_trigger = 1000;
@@ -487,7 +487,7 @@ TEST_P(ValueBoundBesideCompactionTest, HoldsOnDisk) {
   CloseDb();
 }
 
-INSTANTIATE_TEST_SUITE_P(Exclusive, ValueBoundBesideCompactionTest, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Exclusive, ValueBoundDuringCompactionTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace compassdb

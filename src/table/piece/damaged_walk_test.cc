@@ -393,7 +393,7 @@ TEST_P(HashedWalkTest, EndsAtADamagedPage) {
   EXPECT_EQ(piece->Verify().ToString(), error);
 }
 
-TEST_P(HashedWalkTest, GoesOnBehindItsBound) {
+TEST_P(HashedWalkTest, ContinuesBehindItsBound) {
   Build(NumberedRecords(1000));
   const auto piece = OpenPiece(meta_);
   const std::string bound = NumberedKey(20);

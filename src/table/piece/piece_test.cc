@@ -566,7 +566,7 @@ TEST_F(PieceTest, CompactionFileHeader) {
   EXPECT_FALSE(CompactionFile::Open(&fs_, PathOf(4711), 4711, FileOptions(), &file).ok());
 }
 
-TEST_F(PieceTest, IteratorsLetGoOfTheirFilesWhereFewMayBeOpen) {
+TEST_F(PieceTest, IteratorsReleaseTheirFilesWhenFewMayBeOpen) {
   std::vector<std::shared_ptr<Piece>> pieces;
   std::vector<InternalIteratorPtr> iterators;
   std::vector<PieceMeta> metas;
