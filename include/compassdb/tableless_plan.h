@@ -65,7 +65,7 @@ struct TablelessPlan {
   double user_bytes = 0;     // keys and values
   double record_bytes = 0;   // the same with the headers of records
 
-  // Of the pairs that fit a page. Larger ones are always in the overflow store.
+  // For the pairs that fit a page. Larger ones are always in the overflow store.
   double fill_factor = 0;           // their bytes, spilled ones included, by usable bytes of all pages
   double overflow_probability = 0;  // that a page overflows
   double overflow_ratio = 0;        // the share of their bytes in the overflow store, which makes a section grow

@@ -680,7 +680,7 @@ class DB {
   virtual const std::string& GetName() const = 0;
   virtual Env* GetEnv() const = 0;
 
-  // Of the Env.
+  // The file system of the Env.
   virtual FileSystem* GetFileSystem() const;
 
   // Present values.
@@ -717,7 +717,7 @@ class DB {
     return Status::NotSupported("DB::UnlockWAL is not implemented");
   }
 
-  // Of the last write that is visible.
+  // The sequence of the last visible write.
   virtual SequenceNumber GetLatestSequenceNumber() const = 0;
 
   // Files that are no longer needed stay, for copies of the database. Calls nest.

@@ -100,7 +100,7 @@ class Env : public Customizable {
     uint64_t size_bytes;
   };
 
-  // Of the default file system and clock, or of others.
+  // With the default file system and clock, or with others.
   Env();
   explicit Env(const std::shared_ptr<FileSystem>& fs);
   Env(const std::shared_ptr<FileSystem>& fs,
@@ -332,7 +332,7 @@ class Env : public Customizable {
   // Seconds since 1970.
   virtual Status GetCurrentTime(int64_t* unix_time) = 0;
 
-  // Of a path that need not exist.
+  // The path need not exist.
   virtual Status GetAbsolutePath(const std::string& db_path,
                                  std::string* output_path) = 0;
 
@@ -356,7 +356,7 @@ class Env : public Customizable {
   }
   virtual void LowerThreadPoolCPUPriority(Priority /*pool*/ = LOW) {}
 
-  // Of seconds since 1970, for people.
+  // A readable form of seconds since 1970.
   virtual std::string TimeToString(uint64_t time) = 0;
 
   // 36 characters, unique (RFC 4122, version 4).
@@ -390,7 +390,7 @@ class Env : public Customizable {
     return thread_status_updater_;
   }
 
-  // Of the calling thread.
+  // The id of the calling thread.
   virtual uint64_t GetThreadID() const;
 
   // Bytes that are free for this user where the path is.

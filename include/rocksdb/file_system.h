@@ -77,7 +77,7 @@ struct IOOptions {
   std::unordered_map<std::string, std::string> property_bag;
   // Sync the directory even where the file system knows that it need not be.
   bool force_dir_fsync;
-  // Of GetChildren(): only entries of the directory itself, on stores without real directories.
+  // For GetChildren(): only entries of the directory itself, on stores without real directories.
   bool do_not_recurse;
   IOOptions() : IOOptions(false) {}
   explicit IOOptions(bool force_dir_fsync_)
@@ -107,11 +107,11 @@ struct DirFsyncOptions {
 
 // How a file is opened.
 struct FileOptions : EnvOptions {
-  // Of opening itself.
+  // For the opening itself.
   IOOptions io_options;
   // What the file is expected to be.
   Temperature temperature = Temperature::kUnknown;
-  // Of the checksums that Append() is given.
+  // The type of the checksums that Append() is given.
   ChecksumType handoff_checksum_type = ChecksumType::kCRC32c;
 
   FileOptions() = default;

@@ -29,7 +29,7 @@ class FilterBitsReader;
 struct FilterBuildingContext {
   FilterBuildingContext(const BlockBasedTableOptions& table_options);
 
-  // Of the column family, and what is known of the table; -1 where not known.
+  // Properties of the column family and of the table; -1 if unknown.
   const BlockBasedTableOptions& table_options;
   CompactionStyle compaction_style = kCompactionStyleLevel;
   int num_levels = -1;

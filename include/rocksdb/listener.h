@@ -346,7 +346,7 @@ struct CompactionJobInfo {
   std::vector<std::string> output_files;
   std::vector<CompactionFileInfo> output_file_infos;
 
-  // Of input and output.
+  // Input and output tables.
   TablePropertiesCollection table_properties;
   CompactionReason compaction_reason;
   CompressionType compression;

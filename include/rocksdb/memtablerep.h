@@ -153,7 +153,7 @@ class MemTableRep {
   virtual bool IsSnapshotSupported() const { return true; }
 
  protected:
-  // Of an encoded entry.
+  // The user key of an encoded entry.
   virtual Slice UserKey(const char* key) const;
   Allocator* allocator_;
 };

@@ -855,7 +855,7 @@ struct TraceOptions {
   // One operation in this many is traced.
   uint64_t sampling_frequency = 1;
 
-  // Of TraceFilterType.
+  // Bits of TraceFilterType.
   uint64_t filter = kTraceFilterNone;
 
   // Writes are in the trace in the order of their sequence numbers.

@@ -63,7 +63,7 @@ struct ExternalSstFileInfo {
   std::string file_checksum;
   std::string file_checksum_func_name;
 
-  // Of all its entries.
+  // The sequence of all its entries.
   SequenceNumber sequence_number;
 
   // Bytes.
@@ -71,7 +71,7 @@ struct ExternalSstFileInfo {
   uint64_t num_entries;
   uint64_t num_range_del_entries;
 
-  // Of the format.
+  // The format's version.
   int32_t version;
 };
 

@@ -25,7 +25,7 @@ class StatsHistoryIterator {
   // Seconds since 1970.
   virtual uint64_t GetStatsTime() const = 0;
 
-  // Of the stored form.
+  // The version of the stored form.
   virtual int GetFormatVersion() const { return -1; }
 
   // What each ticker grew by since the time before.

@@ -44,7 +44,7 @@ class SystemClock : public Customizable {
   // Seconds since 1970.
   virtual Status GetCurrentTime(int64_t* unix_time) = 0;
 
-  // Of seconds since 1970, for people.
+  // A readable form of seconds since 1970.
   virtual std::string TimeToString(uint64_t time) = 0;
 };
 

@@ -44,7 +44,7 @@ enum class PinningTier {
   // As the older pin_* options say.
   kFallback,
   kNone,
-  // Of tables that were just flushed, and others of about their size.
+  // For tables that were just flushed, and others of about their size.
   kFlushedAndSimilar,
   kAll,
 };

@@ -99,7 +99,7 @@ class TablePropertiesCollector {
 class TablePropertiesCollectorFactory : public Customizable {
  public:
   struct Context {
-    // Of the table.
+    // Properties of the table.
     uint32_t column_family_id;
     int level_at_creation = kUnknownLevelAtCreation;
     static const uint32_t kUnknownColumnFamily;
@@ -130,7 +130,7 @@ struct TableProperties {
   // All data blocks, and all index blocks.
   uint64_t data_size = 0;
   uint64_t index_size = 0;
-  // Of an index in two levels.
+  // For an index in two levels.
   uint64_t index_partitions = 0;
   uint64_t top_level_index_size = 0;
   // 1 if keys of the index are without sequence number, and if its values are delta encoded.
@@ -177,7 +177,7 @@ struct TableProperties {
   std::string compression_options;
   std::string seqno_to_time_mapping;
 
-  // Of the collectors, as stored and for people.
+  // The collectors' properties, as stored and in readable form.
   UserCollectedProperties user_collected_properties;
   UserCollectedProperties readable_properties;
 
@@ -191,7 +191,7 @@ struct TableProperties {
   // What Add() adds up, by name.
   std::map<std::string, uint64_t> GetAggregatablePropertiesAsMap() const;
 
-  // Of this object.
+  // The bytes of this object.
   std::size_t ApproximateMemoryUsage() const;
 };
 

@@ -57,7 +57,7 @@ class TraceExecutionResult : public TraceRecordResult {
   uint64_t ts_end_;
 };
 
-// Of a write.
+// The result of a write.
 class StatusOnlyTraceExecutionResult : public TraceExecutionResult {
  public:
   StatusOnlyTraceExecutionResult(Status status, uint64_t start_timestamp,
@@ -70,7 +70,7 @@ class StatusOnlyTraceExecutionResult : public TraceExecutionResult {
   Status status_;
 };
 
-// Of a Get().
+// The result of a Get().
 class SingleValueTraceExecutionResult : public TraceExecutionResult {
  public:
   SingleValueTraceExecutionResult(Status status, const std::string& value,
@@ -89,7 +89,7 @@ class SingleValueTraceExecutionResult : public TraceExecutionResult {
   std::string value_;
 };
 
-// Of a MultiGet().
+// The result of a MultiGet().
 class MultiValuesTraceExecutionResult : public TraceExecutionResult {
  public:
   MultiValuesTraceExecutionResult(std::vector<Status> multi_status,
@@ -106,7 +106,7 @@ class MultiValuesTraceExecutionResult : public TraceExecutionResult {
   std::vector<std::string> values_;
 };
 
-// Of a seek.
+// The result of a seek.
 class IteratorTraceExecutionResult : public TraceExecutionResult {
  public:
   IteratorTraceExecutionResult(bool valid, Status status, PinnableSlice&& key,

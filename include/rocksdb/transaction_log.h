@@ -33,7 +33,7 @@ class LogFile {
   virtual uint64_t LogNumber() const = 0;
   virtual WalFileType Type() const = 0;
 
-  // Of its first write.
+  // The sequence of its first write.
   virtual SequenceNumber StartSequence() const = 0;
   virtual uint64_t SizeFileBytes() const = 0;
 };

@@ -316,7 +316,7 @@ class WriteBatch : public WriteBatchBase {
   // Null without protection_bytes_per_key.
   std::unique_ptr<ProtectionInfo> protection_;
 
-  // Of the timestamps in keys that are added without a column family's handle.
+  // The size of timestamps in keys that are added without a column family's handle.
   size_t default_cf_ts_sz_ = 0;
 
  protected:

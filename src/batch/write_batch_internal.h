@@ -121,7 +121,7 @@ class WriteBatchInternal {
                                ColumnFamilyHandle* column_family, const Slice& key,
                                const Slice& ts, const Slice* value);
   static Status CheckSupported(const WriteBatch* batch);
-  // Of the records from byte `begin` on.
+  // For the records from byte `begin` on.
   static Status AddChecksums(WriteBatch* batch, size_t begin);
   static void AddFlags(WriteBatch* batch, uint32_t flags);
 };

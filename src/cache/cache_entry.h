@@ -70,9 +70,9 @@ struct CacheEntry {
   }
 
   static CacheEntry* New(const Slice& key, uint64_t hash);
-  // Of an entry that was never in a table.
+  // For an entry that was never in a table.
   void Discard(bool with_value);
-  // Of one that was: the part that happens at once, and the part that waits for readers (Free, of
+  // For one that was: the part that happens at once, and the part that waits for readers (Free, of
   // this many bytes).
   void DeletePlainValue();
   static void Free(void* entry);

@@ -147,7 +147,7 @@ class CacheShard {
     return &ghost_[table_.HomeOf(hash) / kSlotsPerGhost];
   }
   void GrowTable() REQUIRES(mu_);
-  // Of bits that neither the home nor the shard uses.
+  // From bits that neither the home nor the shard uses.
   static uint32_t GhostTag(uint64_t hash) { return static_cast<uint32_t>(hash >> 8) | 1; }
 
   static constexpr size_t kSlotsPerGhost = 4;  // of the table

@@ -110,7 +110,7 @@ class PageFile : public RandomAccessFile {
   virtual Status Close() = 0;
 };
 
-// Of offsets and lengths of writes to page files with FileOptions::direct.
+// For offsets and lengths of writes to page files with FileOptions::direct.
 inline constexpr size_t kPageWriteAlignment = 4096;
 
 class FileLock {

@@ -74,7 +74,7 @@ class ColumnFamily {
     std::atomic<uint64_t> max_sequential_skip{8};
     std::atomic<bool> paranoid{false};
     std::atomic<bool> prefix_seeks{false};  // seeks for a prefix may leave out what has no such key
-    // Of point reads whose tables' filters have prefixes only, or null. It stays as long as the family.
+    // For point reads whose tables' filters have prefixes only, or null. It stays as long as the family.
     std::atomic<const rocksdb::SliceTransform*> point_prefixes{nullptr};
   };
   Settings settings;

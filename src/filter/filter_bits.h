@@ -45,7 +45,7 @@ std::unique_ptr<rocksdb::FilterBitsBuilder> NewBloomBuilder(int millibits_per_ke
 // hold, and those that cannot be solved are Bloom filters.
 std::unique_ptr<rocksdb::FilterBitsBuilder> NewRibbonBuilder(int bloom_millibits_per_key);
 
-// Of what any of the builders made. `bits` must outlive the reader. Bytes of no known kind match every key,
+// Reads the filters of all builders. `bits` must outlive the reader. Bytes of no known kind match every key,
 // and no bytes match none.
 std::unique_ptr<rocksdb::FilterBitsReader> NewFilterReader(const rocksdb::Slice& bits);
 

@@ -23,7 +23,7 @@ inline constexpr uint8_t kRibbonMarker = 0xfe;
 inline constexpr size_t kBloomLine = 64;
 
 int BloomProbes(int millibits_per_key);
-// Of the whole filter.
+// The whole filter.
 size_t BloomBytes(size_t keys, int millibits_per_key);
 std::string BuildBloom(std::span<const uint64_t> hashes, int millibits_per_key);
 double BloomFalsePositives(double bits_per_key, int probes);

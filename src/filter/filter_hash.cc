@@ -28,7 +28,7 @@ constexpr unsigned char kSecret[kSecretBytes] = {
     0x45, 0xcb, 0x3a, 0x8f, 0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e,
 };
 
-// Of keys of more bytes than kMidBytes.
+// For keys of more bytes than kMidBytes.
 constexpr size_t kMidBytes = 240;
 constexpr size_t kLanes = 8;
 constexpr size_t kStripe = 64;
@@ -36,7 +36,7 @@ constexpr size_t kSecretStep = 8;  // per stripe
 constexpr size_t kStripesPerRound = (kSecretBytes - kStripe) / kSecretStep;
 constexpr size_t kLastStripeSecret = kSecretBytes - kStripe - 7;
 constexpr size_t kMergeSecret = 11;
-// Of keys of 129 bytes and more.
+// For keys of 129 bytes and more.
 constexpr size_t kMidSecret = 3;
 constexpr size_t kMidLastSecret = 136 - 17;
 

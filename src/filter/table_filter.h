@@ -20,13 +20,13 @@ namespace compassdb {
 struct FilterPlace {
   int level = 0;
   bool bottommost = false;
-  // Of memtables alone, for any level; or of one table of level 0 that overlaps no other: RocksDB would have
+  // From memtables alone, for any level; or from one table of level 0 that overlaps no other: RocksDB would have
   // moved it down as it is.
   bool flush = false;
   bool recovery = false;  // a flush of records from the log
 };
 
-// Of a family.
+// The filters of a family.
 struct FilterOptions {
   // Creates the builder of one filter; may return null: no filter. Empty: the family has no filters, and
   // those of pieces are not checked.
@@ -73,7 +73,7 @@ class TableFilter {
   // False if the bytes are malformed. Lookups stay in bounds for any bytes.
   static bool Parse(const rocksdb::Slice& section, std::unique_ptr<const TableFilter>* filter);
 
-  // Of a user key without timestamp: by itself, or else by the prefix that `extractor` (may be null) makes.
+  // Asks for a user key without timestamp: by itself, or else by the prefix that `extractor` (may be null) makes.
   FilterAnswer AskKey(const rocksdb::Slice& key, const rocksdb::SliceTransform* extractor) const;
   // Whether the prefixes that `extractor` (may be null) makes are in it.
   bool HasPrefixesOf(const rocksdb::SliceTransform* extractor) const;

@@ -81,7 +81,7 @@ std::string OldInfoLogFileName(const std::string& dir, uint64_t micros) {
   return JoinPath(dir, "LOG.old." + std::to_string(micros));
 }
 std::string SharedInfoLogName(const std::string& absolute_path) {
-  // Of longer paths RocksDB takes the beginning, which other databases share.
+  // RocksDB takes the beginning of longer paths, which other databases share.
   constexpr size_t kLongest = 200;
   std::string name;
   for (size_t i = 0; i < absolute_path.size(); ++i) {

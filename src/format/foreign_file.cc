@@ -59,7 +59,7 @@ const char* ForeignTableKind(const Slice& start, const Slice& end) {
 bool IsForeignLog(const Slice& start) {
   constexpr size_t kTypeAt = 6, kHeader = 7, kRecycledHeader = 11;
   constexpr unsigned char kFull = 1, kFirst = 2, kRecyclableFull = 5, kRecyclableFirst = 6;
-  // Of the whole log: compression, sizes of timestamps, the log before it.
+  // Records for the whole log: compression, sizes of timestamps, the log before it.
   constexpr unsigned char kCompression = 9, kTimestamps = 10, kRecyclableTimestamps = 11;
   constexpr unsigned char kPredecessor = 130, kRecyclablePredecessor = 131;
   if (start.size() < kHeader) return false;

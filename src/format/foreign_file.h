@@ -14,7 +14,7 @@ inline constexpr char kSealMagic[8] = {'C', 'D', 'B', 'S', 'E', 'A', 'L', '\n'};
 bool IsSealed(const rocksdb::Slice& start);
 // The advice for a sealed file that was opened without its key.
 extern const char* const kSealedAdvice;
-// Of a file without any magic number of ours.
+// For a file without any magic number of ours.
 extern const char* const kDamagedOrEncrypted;
 
 // The file begins as one of ours that is not sealed: with text, or as a compaction file. False for a damaged seal.

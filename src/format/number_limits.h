@@ -10,7 +10,7 @@
 
 namespace compassdb {
 
-// Of files, pieces and tables: a file whose name has a larger one is foreign.
+// For files, pieces and tables: a file whose name has a larger one is foreign.
 inline constexpr uint64_t kMaxFileNumber = (uint64_t{1} << 44) - 1;
 // The limit in a manifest. Above it there are numbers for the database's later work.
 inline constexpr uint64_t kMaxKnownNumber = kMaxFileNumber / 2;

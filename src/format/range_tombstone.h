@@ -30,7 +30,7 @@ struct RangeTombstone {
   }
 };
 
-// Of stored bounds, which are at least as long as a timestamp.
+// From stored bounds, which are at least as long as a timestamp.
 RangeTombstone FromStoredBounds(const Slice& start, const Slice& end, SequenceNumber sequence,
                                 size_t timestamp_size);
 

@@ -62,7 +62,7 @@ class TimedRange {
   const rocksdb::Slice* end_ = nullptr;
 };
 
-// Of stored keys, at any times.
+// Compares stored keys, at any times.
 inline int CompareKeys(const rocksdb::Comparator* comparator, const rocksdb::Slice& a,
                        const rocksdb::Slice& b) {
   return comparator->timestamp_size() == 0 ? comparator->Compare(a, b)

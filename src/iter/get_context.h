@@ -64,7 +64,7 @@ class GetContext {
   // A separated value that is the result is not fetched: *ref receives its reference, and the caller
   // fetches it. Null: it is fetched.
   void DeferSeparated(std::string* ref) { deferred_ = ref; }
-  // Of the source that feeds versions next; null: it has no separated values.
+  // The values of the source that feeds versions next; null: it has no separated values.
   void SetValues(const ValueResolver* values) { values_ = values; }
 
   // GetEntity: `value` receives an entity as it is stored, and found_entity() says so. Otherwise it

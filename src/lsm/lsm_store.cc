@@ -600,7 +600,7 @@ std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::Sparse
   return vacated;
 }
 
-// Of all families. None if their dead bytes are within the limit.
+// The sparse files of all families. None if their dead bytes are within the limit.
 std::vector<ExtentLedger::SparseFile> LsmStore::SparseFiles() const {
   if (current()->max_dead_space_percent == 0) return {};
   std::vector<ExtentLedger::SparseFile> sparse = context_->ledger->Sparse();

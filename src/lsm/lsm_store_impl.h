@@ -142,7 +142,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   // The table is added to a level: notes it if snapshots keep enough of it.
   void NoteKept(int level, const TableRef& table);
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
-  // Of a group that is marked as busy; of its runs those up to `old_until`.
+  // For a group that is marked as busy; it takes the group's runs up to `old_until`.
   std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
                                                  std::unordered_set<uint64_t> vacated,
                                                  uint64_t old_until = UINT64_MAX);

@@ -60,7 +60,7 @@ class ExtentLedger {
   // The file has this checksum, which its edit names, too: before its extents are added.
   void SetChecksum(const FileChecksum& checksum);
   std::optional<FileChecksum> ChecksumOf(uint64_t file_number) const;
-  // Of all files that hold extents in use, by number.
+  // The checksums of all files that hold extents in use, by number.
   std::vector<FileChecksum> Checksums() const;
 
   // Deletes files, instead of FileSystem::DeleteFile. Before the first Purge.

@@ -6,7 +6,7 @@
 
 namespace compassdb {
 
-// Of a whole compaction file, by the function of that name. The file is never punched (ExtentLedger).
+// The checksum of a whole compaction file, by the function of that name. The file is never punched (ExtentLedger).
 struct FileChecksum {
   uint64_t file_number = 0;
   std::string checksum;

@@ -20,7 +20,7 @@ struct JobRecord {
   std::vector<VersionEdit> state;
   // The job's edit, which may not have been committed.
   VersionEdit job;
-  // Of the job's family, when the record was made: its tables, and the files of jobs that were not committed.
+  // The job's family when the record was made: its tables, and the files of jobs that were not committed.
   std::vector<VersionEdit::Deleted> live;
   std::vector<uint64_t> writing;
 };

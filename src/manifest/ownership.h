@@ -69,10 +69,10 @@ class Ownership {
   bool IsSame(const std::string& a, const std::string& b) const;
   bool HoldsFiles(const std::string& dir) const;
   Status Refuse(const std::string& dir, const char* option, const Owner& owner) const;
-  // Of a directory outside, that it is not inside of another database and used by that.
+  // Checks that a directory outside is not inside of another database that uses it.
   Status CheckAbove(const std::string& dir, const char* option) const;
   bool IsUsedBy(const std::string& home, const std::string& path) const;
-  // Of a directory without OWNER.
+  // For a directory without OWNER.
   Status CheckUnmarked(const std::string& dir, const Claims& claims, bool logs) const;
   Status Mark(const std::string& dir, const std::string& db_id);
 

@@ -21,7 +21,7 @@ struct PageSectionMeta {
   uint32_t section = 0;
   uint64_t file_number = 0;
   uint64_t pages = 0;
-  // Of the records in pages and in the overflow store.
+  // The records in pages and in the overflow store.
   uint64_t records = 0;
   uint64_t bytes = 0;  // encoded
   uint64_t overflow_records = 0;

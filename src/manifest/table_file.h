@@ -36,7 +36,7 @@ class TableFileWriter {
   // The caller has set all of `info` except the table. Syncs the file, not its directory.
   Status Finish(uint64_t creation_time, TableFileInfo* info);
   uint64_t Bytes() const;  // so far; after Finish of the file
-  // Of the whole file, after Finish; null: there is none.
+  // The checksum of the whole file, after Finish; null: there is none.
   const rocksdb::FileChecksumGenerator* checksum() const { return file_->checksum(); }
 
  private:

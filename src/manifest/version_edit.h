@@ -36,7 +36,7 @@ struct VersionEdit {
   std::optional<Synced> synced_log;
   std::vector<FileChecksum> file_checksums;  // of files that this edit or an earlier one names
 
-  // Of one column family.
+  // For one column family.
   uint32_t column_family = 0;
   std::optional<std::string> add_column_family;  // its name
   std::optional<std::string> comparator;         // its name
@@ -55,9 +55,9 @@ struct VersionEdit {
   std::vector<Added> added;
   std::vector<uint64_t> deleted_values;  // ids of runs of the value store
   std::vector<ValueRunMeta> added_values;
-  // Of the value runs that jobs wrote for it. Not in the manifest.
+  // The bytes of the value runs that jobs wrote for it. Not in the manifest.
   std::vector<std::shared_ptr<UncommittedBytes>> uncommitted_values;
-  // Of a table-less store. A section replaces the one with its number.
+  // For a table-less store. A section replaces the one with its number.
   std::optional<PageGeometry> page_geometry;
   std::vector<PageSectionMeta> page_sections;
   std::vector<uint64_t> deleted_page_runs;  // ids
@@ -72,7 +72,7 @@ struct VersionEdit {
            !added_page_runs.empty() || folded_sequence || keys_whole || in_place_sequence;
   }
 
-  // Of an edit that is about to be committed.
+  // For an edit that is about to be committed.
   void CheckInvariants() const;
 
   void EncodeTo(std::string* dst) const;

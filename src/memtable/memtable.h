@@ -106,7 +106,7 @@ class MemTable {
   uint64_t separated_size() const { return separated_size_.load(std::memory_order_relaxed); }
   uint64_t table_size() const { return data_size() - std::min(data_size(), separated_size()); }
   bool empty() const { return num_entries() == 0; }
-  // Of the records added; 0 while there are none.
+  // The sequences of the records added; 0 while there are none.
   SequenceNumber first_sequence() const;
   SequenceNumber largest_sequence() const {
     return largest_sequence_.load(std::memory_order_acquire);
@@ -161,7 +161,7 @@ class MemTable {
   ConcurrentArena values_;  // those that are not in their entries
   List points_;
   List ranges_;
-  // Of the keys of points_; null if equal keys may have different bytes.
+  // Holds the keys of points_; null if equal keys may have different bytes.
   std::unique_ptr<MemTableFilter> filter_;
 
   std::atomic<uint64_t> num_entries_{0};

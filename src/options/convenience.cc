@@ -49,7 +49,7 @@ Status FromString(const ConfigOptions& config, const OptionTable<S>& table, cons
   return s;
 }
 
-// Of tables: as a factory with the options `base` takes them.
+// For tables: as a factory with the options `base` takes them.
 template <class S>
 Status TableFromMap(const ConfigOptions& config, TableFactory* factory, const S& base,
                     const OptionMap& map, S* result) {

@@ -139,7 +139,7 @@ Status MakeMemTableFactory(const std::string& id, std::unique_ptr<MemTableRepFac
   return in_range ? Status::OK() : BadOptionValue("memtable_factory", id, "object");
 }
 
-// Of "{id=skip_list;lookahead=3}" the form with a number, the only one that the class has.
+// From "{id=skip_list;lookahead=3}" makes the form with a number, the only one that the class has.
 std::string WithLookahead(const std::string& id, OptionMap* options) {
   const auto found = options->find("lookahead");
   const std::string name = id.substr(0, id.find(':'));

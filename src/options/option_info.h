@@ -53,7 +53,7 @@ struct OptionInfo {
   std::function<bool(const S&)> is_set;
   // The text in LOG, as RocksDB's: numbers of flags and enumerators. Null: as `format`.
   std::function<std::string(const S&)> format_for_log = nullptr;
-  // Of a number: what ValidateOptions accepts. docs/options.md says it, too.
+  // The range of a number that ValidateOptions accepts. docs/options.md says it, too.
   uint64_t least = 0;
   uint64_t most = std::numeric_limits<uint64_t>::max();
 
@@ -305,7 +305,7 @@ OptionInfo<S> Nested(const char* name, T C::*member, const OptionTable<T>& (*tab
   return info;
 }
 
-// Of `value` under the name "option.inner". As in RocksDB it is the text of the object itself,
+// The text of `value` under the name "option.inner". As in RocksDB that is the object's own text,
 // unless `inner` begins with the id of the existing object: then it is one of its options.
 inline std::string ObjectText(const rocksdb::Customizable* present, const std::string& inner,
                               const std::string& value) {

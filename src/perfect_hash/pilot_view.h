@@ -75,7 +75,7 @@ class PilotView {
   // Level i, which begins at `in`. Its contents are not checked.
   static bool ReadLevel(uint64_t function_seed, uint32_t i, ByteReader* in, uint64_t* segments,
                         Level* level);
-  // Of a (mixed) hash that the first level does not place. The other levels are parsed only
+  // The slot of a (mixed) hash that the first level does not place. Other levels are parsed only
   // then: few hashes need them, and parsed levels would be most of a function's memory.
   uint64_t BumpedSlot(uint64_t hash) const;
   uint64_t ListSlot(uint64_t hash) const;

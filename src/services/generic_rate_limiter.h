@@ -70,7 +70,7 @@ class GenericRateLimiter : public rocksdb::RateLimiter {
   int64_t total_requests_[kPriorities] = {};
   std::minstd_rand random_{301};
   void ForgetWaiters();  // in a child of fork(): they do not exist there
-  // Of the periods since the last tuning: how many, and in how many a request waited.
+  // The periods since the last tuning, and those in which a request waited.
   int periods_ = 0;
   int drained_ = 0;
   const AtForks forks_{this, {.in_child = [](void* limiter) {

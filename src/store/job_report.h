@@ -19,9 +19,9 @@ class JobObserver {
   virtual ~JobObserver() = default;
   // A file is about to be created; `values`: for the value store.
   virtual void FileBegins(const std::string& path, bool values) = 0;
-  // Of a job that threads share: the files that they have written, and what is in them. Before PartEnds.
+  // For a job that threads share: the files that they have written, and their contents. Before PartEnds.
   virtual void FilesEnd(const JobReport& done) = 0;
-  // Of such a job: the part of one thread, counted from 0.
+  // For such a job: the part of one thread, counted from 0.
   virtual void PartBegins(int part) = 0;
   // `done` names the files that the part has written to, if status is OK, with the part's bytes in them.
   virtual void PartEnds(int part, const JobReport& done, const Status& status) = 0;
@@ -55,7 +55,7 @@ struct JobReport {
   std::vector<int> input_file_levels;   // as input_files: of the first table there that takes part
   std::vector<uint64_t> output_bytes;   // as output_files: their sizes
   std::vector<TphMeta> inputs;          // only for an observer
-  // Of the value store; not among the above.
+  // A file of the value store; not among the above.
   struct ValueFile {
     uint64_t number = 0;
     std::string path;

@@ -5,7 +5,7 @@
 
 namespace compassdb {
 
-// Of a table-less store (compassdb/table.h).
+// The options of a table-less store (compassdb/table.h).
 struct PageOptions {
   bool enabled = false;
   uint32_t sections = 16;      // of a new store

@@ -18,7 +18,7 @@
 
 namespace compassdb {
 
-// Of separated values.
+// The statistics of separated values.
 struct ValueStats {
   uint64_t runs = 0;
   uint64_t files = 0;
@@ -34,7 +34,7 @@ struct ValueStats {
   uint64_t least_in_group = 0, most_in_group = 0;
 };
 
-// Of a table-less store.
+// The statistics of a table-less store.
 struct PageStats {
   uint64_t page_bytes = 0;
   uint64_t pages = 0;
@@ -118,7 +118,7 @@ class StoreView {
   virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t dead_bytes)>& f) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
-  // Of all indexes in memory, of every state.
+  // The memory of all indexes, of every state.
   virtual IndexMemory Index() const = 0;
   // Loads what reads would load. With a limit on memory, parts may be evicted again.
   virtual Status LoadIndex() const = 0;

@@ -69,9 +69,9 @@ class Tph {
   // One lookup, wherever the directory is.
   Status Lookup(const BlockReadOptions& read, const KeyHash& hash, DirectoryHit* hit) const;
   bool has_range_tombstones() const { return has_range_tombstones_; }
-  // Of all pieces; valid as long as this object.
+  // The tombstones of all pieces; valid as long as this object.
   Status RangeTombstones(const BlockReadOptions& read, PartRef<RangeTombstoneList>* ref) const;
-  // Of this object and its metadata, without pieces, their metadata, and loaded parts.
+  // The bytes of this object and its metadata, without pieces, their metadata, and loaded parts.
   size_t MemoryBytes() const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.

@@ -132,12 +132,12 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
 
  private:
   bool PagesMayBeNewer(uint32_t section) const;
-  // Of the page or of a record of its keys.
+  // For the page or for a record of its keys.
   Status ChangedByPrimary(uint32_t section, uint64_t page) const;
   Status ReadOnce(uint32_t section, uint64_t page, PageRoom* room, Slice* records) const;
   Status LookupInPage(const BlockReadOptions& read, uint32_t section, uint64_t page, const Slice& user_key,
                       PageLookup* result) const;
-  // Of versions that were put aside for snapshots.
+  // Among versions that were put aside for snapshots.
   Status LookupOldVersion(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                      SequenceNumber snapshot, PageLookup* result) const;
 

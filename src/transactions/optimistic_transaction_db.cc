@@ -17,7 +17,7 @@ class LatchCollector final : public BatchSink {
  public:
   LatchCollector(const DBImpl* engine, const KeyLatches* latches, std::vector<uint32_t>* wanted)
       : engine_(engine), latches_(latches), wanted_(wanted) {}
-  // Of keys without timestamps, as transactions track them.
+  // Adds keys without timestamps, as transactions track them.
   Status Add(uint32_t id, SequenceNumber, ValueType, const Slice& key, const Slice&) override {
     if (family_ == nullptr || family_->id() != id) family_ = engine_->FamilyById(id);
     const size_t size = family_ == nullptr ? 0 : family_->timestamp_size();

@@ -44,7 +44,7 @@ class DbWithTtlImpl final : public rocksdb::DBWithTTL {
   rocksdb::Status CreateColumnFamilies(
       const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
       std::vector<rocksdb::ColumnFamilyHandle*>* handles) override;
-  // Of what a DBWithTTL exported.
+  // Imports the export of a DBWithTTL.
   using DBWithTTL::CreateColumnFamilyWithImport;
   rocksdb::Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
                                                const std::string& name,

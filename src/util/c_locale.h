@@ -22,7 +22,7 @@ __attribute__((format(printf, 3, 0))) int CLocaleVsnprintf(char* buffer, size_t 
 // As std::to_string: six decimals.
 std::string CLocaleToString(double value);
 
-// Of ASCII alone.
+// For ASCII alone.
 inline bool IsAsciiDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool IsAsciiSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 

@@ -18,7 +18,7 @@ class ChecksumStream {
   ChecksumStream(const ChecksumStream&) = delete;
   ChecksumStream& operator=(const ChecksumStream&) = delete;
   void Update(const Slice& data);
-  // Of what was given so far.
+  // The checksum of all bytes so far.
   uint32_t Value() const;
 
  private:

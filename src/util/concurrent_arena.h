@@ -59,7 +59,7 @@ class ConcurrentArena {
   Shard* LockShard() NO_THREAD_SAFETY_ANALYSIS;
   char* AllocateFromMain(size_t bytes, size_t alignment) EXCLUDES(mu_);
 
-  // Of what the arena has so far; allocations of more than a quarter of it go to the main arena.
+  // By the arena's present size. Allocations of more than a quarter of it use the main arena.
   size_t Chunk() const;
 
   const size_t largest_chunk_;

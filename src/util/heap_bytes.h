@@ -14,7 +14,7 @@ inline constexpr size_t HeapBytes(size_t allocated) {
   return allocated == 0 ? 0 : std::max<size_t>(32, (allocated + 8 + 15) & ~size_t{15});
 }
 
-// Of what is behind them; sizeof is their owner's.
+// The bytes that they own; their sizeof counts for their owner.
 inline size_t HeapBytes(const std::string& s) {
   return s.capacity() > std::string().capacity() ? HeapBytes(s.capacity() + 1) : 0;
 }

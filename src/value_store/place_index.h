@@ -15,7 +15,7 @@
 
 namespace compassdb {
 
-// Of a record, in its run.
+// The place of a record in its run.
 struct ValuePlace {
   uint32_t offset = 0;
   uint32_t size = 0;

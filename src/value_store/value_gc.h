@@ -54,7 +54,7 @@ struct ValueGcReport {
   bool counted = false;  // the edit is empty
   // The new hint of each input.
   std::vector<ValueHints> hints;
-  // Of runs that were not counted before: notices, and the bytes of values that these ended.
+  // In runs that were not counted before: notices, and the bytes of values that these ended.
   uint64_t notices = 0;
   uint64_t ended_bytes = 0;
 };

@@ -20,7 +20,7 @@ struct ValueGcInput {
   uint64_t incoming_bytes = 0;  // of a flush that waits for room
 };
 
-// Of the groups together.
+// The sums over the groups.
 struct ValueLoad {
   uint64_t bytes = 0;
   uint64_t dead_bytes = 0;

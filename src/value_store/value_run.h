@@ -40,9 +40,9 @@ struct ValueContext {
   std::shared_ptr<UpdateCounts> updates;  // of its keys; null: not counted
   // Memory in addition to the pages of a family with paged places: null elsewhere.
   std::shared_ptr<CacheCharge> charge;
-  // Of replaced runs that still have users, which keep them on disk.
+  // The bytes of replaced runs that still have users, which keep them on disk.
   mutable std::atomic<uint64_t> held_bytes{0};
-  // Of runs that jobs write, until their edits are installed.
+  // The bytes of runs that jobs write, until their edits are installed.
   const std::shared_ptr<std::atomic<uint64_t>> uncommitted_bytes = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<uint64_t>* pinned_runs = nullptr;  // counts runs with values that only snapshots see
   // Bytes of values that a notice ended, on average of recently counted ones.

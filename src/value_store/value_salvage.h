@@ -27,7 +27,7 @@ class ValueSalvage {
     kGone,
     kSuperseded,  // its group has a newer record of the key, which the tables may have lost
   };
-  // Of the value that `ref` names for this key.
+  // For the value that `ref` names for this key.
   Status Find(const Slice& user_key, const KeyHash& hash, const Slice& ref, Fate* fate, std::string* value);
 
  private:

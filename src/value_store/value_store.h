@@ -23,7 +23,7 @@
 
 namespace compassdb {
 
-// Of new runs: so that groups have about their target size.
+// For new runs: so that groups have about their target size.
 uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options);
 
 class ValueStore {
@@ -98,7 +98,7 @@ class ValueStore {
  private:
   void SetVersion(std::vector<ValueRunRef> runs);
   void Recount();
-  // Of the version's groups, with what counts at that time.
+  // Among the version's groups, with the figures of that time.
   std::optional<ValueGroup> Choose(std::vector<ValueVersion::Group> groups,
                                    const ValueOptions& options, uint64_t now_seconds,
                                    Random* random) const;

@@ -77,7 +77,7 @@ class ValueVersion {
   };
   std::vector<Group> Groups() const;
   std::vector<ValueRunRef> RunsOf(const ValueGroup& group) const;
-  // Of each run: its group's garbage, shared by size, because its place in the group is not known.
+  // For each run its group's garbage, shared by size, because its place in the group is not known.
   std::vector<uint64_t> DeadBytes() const;
   ValueStats Stats() const;
   // The id of the youngest run in the files that were written first, as many as begin within that share of all

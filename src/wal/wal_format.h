@@ -54,7 +54,7 @@ struct WalHeader {
   // compares the length, which is also right for an abandoned log.
   uint64_t predecessor_last_sequence = 0;
   std::string db_id;                       // IDENTITY; empty if unknown
-  // Of records that it makes smaller.
+  // For records that it makes smaller.
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   uint64_t predecessor_synced = 0;  // how much of predecessor_bytes was synced by then
   bool over_older_log = false;

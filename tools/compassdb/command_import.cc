@@ -33,7 +33,7 @@ struct ImportFlags {
   std::optional<std::string> merge_delimiter;
 };
 
-// Of RocksDB or LevelDB, or only of the latter.
+// A table of RocksDB or LevelDB, or only of the latter.
 bool IsTable(const std::string& extension) { return extension == ".sst" || extension == ".ldb"; }
 
 // The advice for a missing manifest. `leveldb`: `ldb repair` would drop the tables.

@@ -35,7 +35,7 @@ std::string IdOf(std::string_view value) {
   return std::string(value.substr(id + 3, value.find_first_of(";}", id) - id - 3));
 }
 
-// Of "{id=...;delimiter=TEXT;}", in which TEXT may be a semicolon or a bracket. An empty one is not written.
+// The delimiter of "{id=...;delimiter=TEXT;}". TEXT may be a semicolon or a bracket. An empty one is not written.
 std::optional<std::string> DelimiterOf(std::string_view value) {
   constexpr std::string_view kName = ";delimiter=", kEnd = ";}";
   const size_t at = value.find(kName);

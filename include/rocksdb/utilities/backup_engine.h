@@ -28,7 +28,7 @@ struct BackupEngineOptions {
   // The directory of the backups; not that of a database.
   std::string backup_dir;
 
-  // Of the backup directory; null: that of the database.
+  // The Env of the backup directory; null: that of the database.
   Env* backup_env;
 
   // Table files are stored once, however many backups need them. Otherwise each backup has all of
@@ -86,7 +86,7 @@ struct BackupEngineOptions {
   };
   ShareFilesNaming share_files_with_checksum_naming;
 
-  // Of RocksDB's metadata files; CompassDB's have a version of their own.
+  // The version of RocksDB's metadata files; CompassDB's have a version of their own.
   int schema_version = 1;
 
   // Files have no temperatures here.
@@ -222,7 +222,7 @@ class BackupEngineReadOnlyBase {
  public:
   virtual ~BackupEngineReadOnlyBase() {}
 
-  // Of the latest good backup; NotFound if there is none.
+  // For the latest good backup; NotFound if there is none.
   virtual Status GetLatestBackupInfo(
       BackupInfo* backup_info, bool include_file_details = false) const = 0;
 

@@ -130,7 +130,7 @@ struct TransactionDBOptions {
 
   TxnDBWritePolicy write_policy = TxnDBWritePolicy::WRITE_COMMITTED;
 
-  // Of write-prepared transactions.
+  // For write-prepared transactions.
   bool rollback_merge_operands = false;
 
   // Null: keys are locked.
@@ -139,10 +139,10 @@ struct TransactionDBOptions {
   // Writes outside of transactions need no locks. Transactions have an option of their own.
   bool skip_concurrency_control = false;
 
-  // Of write-unprepared transactions: bytes.
+  // For write-unprepared transactions: bytes.
   int64_t default_write_batch_flush_threshold = 0;
 
-  // Of write-prepared and write-unprepared transactions: whether a rollback deletes the key with
+  // For write-prepared and write-unprepared transactions: whether a rollback deletes the key with
   // SingleDelete.
   std::function<bool(TransactionDB* /*db*/,
                      ColumnFamilyHandle* /*column_family*/,
@@ -163,7 +163,7 @@ struct TransactionOptions {
   // Before it waits for a lock, look whether its owner waits for this transaction: Busy(kDeadlock).
   bool deadlock_detect = false;
 
-  // Of write-prepared transactions.
+  // For write-prepared transactions.
   bool use_only_the_last_commit_time_batch_for_recovery = false;
 
   // Milliseconds to wait for a lock; negative: transaction_lock_timeout of the database.
@@ -185,7 +185,7 @@ struct TransactionOptions {
   // Commit() may be called without Prepare(), also if the transaction has a name.
   bool skip_prepare = true;
 
-  // Of write-unprepared transactions: bytes.
+  // For write-unprepared transactions: bytes.
   int64_t write_batch_flush_threshold = -1;
 };
 

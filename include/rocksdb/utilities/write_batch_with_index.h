@@ -172,7 +172,7 @@ class WriteBatchWithIndex : public WriteBatchBase {
   Iterator* NewIteratorWithBase(ColumnFamilyHandle* column_family,
                                 Iterator* base_iterator,
                                 const ReadOptions* opts = nullptr);
-  // Of the default family.
+  // For the default family.
   Iterator* NewIteratorWithBase(Iterator* base_iterator);
 
   // Looks only at the batch. NotFound: no record, or deleted. MergeInProgress: there are operands,

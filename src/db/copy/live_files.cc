@@ -120,7 +120,7 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
     if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
     add(path, number, rocksdb::kTableFile, size);
   }
-  // Of a type that Checkpoint does not link. Other copies use trim_to_size alone.
+  // A type that Checkpoint does not link. Other copies use trim_to_size alone.
   for (const std::string& path : state.pages) {
     uint64_t size = 0, number = 0;
     FileType type;

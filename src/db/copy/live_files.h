@@ -55,7 +55,7 @@ class LiveFiles {
   void Refuse(const Status& why) {
     if (refused_.ok()) refused_ = why;
   }
-  // Of a read-only database.
+  // For a read-only database.
   void AddReplayedLog(const WalSet::LogInfo& log) { replayed_logs_.push_back(log); }
 
   void DisableDeletions();
@@ -67,7 +67,7 @@ class LiveFiles {
   // Checksums of whole files (whole_file_checksum.cc).
   Status GetChecksumInfo(rocksdb::FileChecksumList* list) const;
   Status VerifyFileChecksums(const rocksdb::ReadOptions& options);
-  // Of all blocks.
+  // Checks all blocks.
   Status VerifyChecksum() const;
 
  private:

@@ -12,8 +12,8 @@ class FileChecksumGenFactory;
 
 namespace compassdb {
 
-// Of all bytes of the file, by the function of that name (empty: the factory's own choice), read in
-// steps of `readahead` bytes (0: a usual number). InvalidArgument if the factory has no such function.
+// The checksum of all bytes of the file, by the function of that name (empty: the factory's
+// choice), read in steps of `readahead` bytes (0: a usual number). InvalidArgument without that function.
 Status ComputeFileChecksum(FileSystem* fs, const std::string& path,
                            rocksdb::FileChecksumGenFactory* factory, const std::string& function,
                            size_t readahead, FileChecksum* out);

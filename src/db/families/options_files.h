@@ -28,7 +28,7 @@ class OptionsFiles {
 
   // Writes the current options. A failure is an error only with fail_if_options_file_error, and is always in LOG.
   Status Write() EXCLUDES(mu_, *db_mu_);
-  // Of the newest that was written; 0: none.
+  // The number of the newest written file; 0: none.
   const std::atomic<uint64_t>& number() const { return number_; }
 
  private:

@@ -64,7 +64,7 @@ class CommitQueue {
   Status Close();
   // Whether the last record of the manifest is a commit, and not its snapshot.
   bool committed() const { return committed_.load(std::memory_order_acquire); }
-  // Of a read-only database.
+  // For a read-only database.
   void SetManifest(uint64_t number, uint64_t bytes) {
     manifest_number_.store(number);
     manifest_bytes_.store(bytes);

@@ -30,7 +30,7 @@ bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphM
 
 }  // namespace
 
-// Of the given files. The ingested files have their own checksums.
+// Checks the given files. The ingested files have their own checksums.
 Status Ingester::CheckFiles(const rocksdb::IngestExternalFileArg& arg) {
   const size_t n = arg.external_files.size();
   const auto& checksums = arg.files_checksums;

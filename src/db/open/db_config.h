@@ -57,7 +57,7 @@ void ApplyMemoryLimit(const DbConfig& config, rocksdb::ColumnFamilyOptions* opti
 Status IsWalDirOwn(FileSystem* fs, const std::string& name, const std::string& wal_dir, bool* own);
 
 FileOptions PieceWriteOptions(const rocksdb::DBOptions& options);
-// Of the file cache, within what the process may have open.
+// The limits of the file cache, below the process's limit of open files.
 FileCache::Limits FileLimits(const rocksdb::DBOptions& options);
 FileOptions PieceReadOptions(const rocksdb::DBOptions& options);
 FileOptions WalFileOptions(const rocksdb::DBOptions& options);

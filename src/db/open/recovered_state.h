@@ -23,7 +23,7 @@ struct RecoveredFamily {
   std::string history_low;  // of user-defined timestamps
   std::map<uint64_t, VersionEdit::Added> tables;  // by id
   std::map<uint64_t, ValueRunMeta> values;        // runs of the value store, by id
-  // Of a table-less store.
+  // For a table-less store.
   std::optional<PageGeometry> page_geometry;
   std::map<uint32_t, PageSectionMeta> page_sections;
   std::map<uint64_t, PageRunMeta> page_runs;  // by id
@@ -52,7 +52,7 @@ struct RecoveredState {
 
   Status Apply(VersionEdit edit);
   Status ApplyAll(const EditRecord& edits);
-  // Of the files with tables and values.
+  // The checksums of the files with tables and values.
   std::vector<FileChecksum> LiveChecksums() const;
 };
 

@@ -249,7 +249,7 @@ Status Repairer::FindState() {
   return manifest_ != 0 ? Status::OK() : StateOfFiles();
 }
 
-// Of the database, its logs and its compaction files.
+// The directories of the database, its logs and its compaction files.
 std::set<std::string> Repairer::Dirs() const {
   std::set<std::string> dirs{name_, config_.wal_dir};
   dirs.insert(recorded_dirs_.begin(), recorded_dirs_.end());

@@ -66,7 +66,7 @@ class SnapshotList {
   // Groups of separated values that have some which only snapshots see. The stores count them.
   std::atomic<uint64_t>* pinned_value_runs() { return &pinned_value_runs_; }
 
-  // Of all that are held; kMaxSequenceNumber if there are none.
+  // The oldest that is held; kMaxSequenceNumber if there is none.
   SequenceNumber Oldest() const;
   // Notifies background work once the oldest is `sequence` or more. This replaces an earlier call. False if it is
   // already; then there is no notification. kMaxSequenceNumber: none is wanted.

@@ -33,13 +33,13 @@ class VersionOrder {
   bool history() const { return history_; }
   const std::string& time() const { return time_; }
 
-  // Of keys as they are stored. Versions of one key are equal, unless all are shown.
+  // Compares stored keys. Versions of one key are equal, unless all are shown.
   int Compare(const Slice& a, const Slice& b) const {
     if (bytewise_) return a.compare(b);
     return timestamp_size_ == 0 || history_ ? comparator_->Compare(a, b)
                                             : comparator_->CompareWithoutTimestamp(a, b);
   }
-  // Of a stored key and a bound, and of two bounds or targets: these have no timestamps.
+  // Compares a stored key and a bound, or two bounds or targets: these have no timestamps.
   int CompareBound(const Slice& key, const Slice& bound) const {
     return bytewise_ ? key.compare(bound)
                      : comparator_->CompareWithoutTimestamp(key, timestamp_size_ != 0, bound, false);

@@ -28,7 +28,7 @@ class WalkRange {
   const Slice* lower() const { return lower_; }
   const Slice* upper() const { return upper_; }
 
-  // Of stored keys.
+  // For stored keys.
   bool IsBelow(const Slice& key) const { return lower_ != nullptr && order_.CompareBound(key, *lower_) < 0; }
   bool IsAbove(const Slice& key) const { return upper_ != nullptr && order_.CompareBound(key, *upper_) >= 0; }
   bool HasPrefix(const Slice& key) const { return !has_prefix_ || SharesPrefix(key); }

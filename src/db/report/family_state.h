@@ -18,7 +18,7 @@ struct FamilyState {
   FamilyState(const ReportSources& of, ColumnFamily* family_of);
 
   LevelStats Sum() const;  // over all levels
-  // Of all pieces; `wanted` below 0: of all levels.
+  // The sums over the pieces of a level; `wanted` below 0: of all levels.
   rocksdb::TableProperties TableTotals(int wanted) const;
 
   const ReportSources& sources;

@@ -17,7 +17,7 @@
 namespace compassdb {
 namespace {
 
-// Of families without number, not all have their options in every file.
+// There may be any number of families: not every file has the options of all.
 constexpr size_t kMaxHeaderBytes = 1 << 20;
 
 // "2026/11/21-06:45:41.123456 7f3a "

@@ -37,7 +37,7 @@ rocksdb::TableProperties PropertiesOfFile(const JobContext& job, const std::vect
 // The same for a job's output: with its compression, and the session that wrote it.
 rocksdb::TableProperties PropertiesOfOutput(const JobContext& job, const JobReport& report,
                                             uint64_t file_number);
-// Of a new file. For one without a checksum: RocksDB's "Unknown".
+// The checksum of a new file. Without a checksum: RocksDB's "Unknown".
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number);
 // "ManualCompaction" and the like, as in RocksDB's LOG, too.
 const char* CompactionReasonName(const JobReport& report, bool manual);

@@ -33,7 +33,7 @@ class Metadata {
   std::vector<rocksdb::LiveFileMetaData> LiveFiles() const;
   void OfFamily(ColumnFamily* family, rocksdb::ColumnFamilyMetaData* metadata) const;
   std::vector<rocksdb::ColumnFamilyMetaData> OfAllFamilies() const;
-  // Of the pieces of all tables that overlap a range; null: of all tables.
+  // The properties of the pieces of all tables that overlap a range; null: of all tables.
   Status PropertiesOfTables(ColumnFamily* family, const rocksdb::Range* ranges, size_t n,
                             rocksdb::TablePropertiesCollection* props) const;
 

@@ -248,7 +248,7 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
-// Of separated values: their bytes, those of replaced ones that are still read, those that jobs have written and
+// For separated values: their bytes, those of replaced ones that are still read, those that jobs have written and
 // not committed, the garbage among the first, those that only snapshots see, and their bound (0: none). Also
 // their number in the emptiest and in the fullest group.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
@@ -269,7 +269,7 @@ bool ReadValues(const std::string& name, const ValueStats& values, uint64_t boun
   return false;
 }
 
-// Of all compaction files of the database. Without a ledger: only checks the property's name.
+// For all compaction files of the database. Without a ledger: only checks the property's name.
 bool ReadDeadBytes(const std::string& name, const ExtentLedger* ledger, uint64_t* value) {
   const bool punchable = name == "compassdb.dead-bytes-punchable";
   if (!punchable && name != "compassdb.dead-bytes") return false;
@@ -277,7 +277,7 @@ bool ReadDeadBytes(const std::string& name, const ExtentLedger* ledger, uint64_t
   return true;
 }
 
-// Of a table-less store. `rehashing`: sections that are being rehashed, or are to be.
+// For a table-less store. `rehashing`: sections that are being rehashed, or are to be.
 bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_bytes,
                uint64_t rehashing, uint64_t* value) {
   const std::string prefix = "compassdb.tableless-";
@@ -312,7 +312,7 @@ bool IsInt(const std::string& name) {
          (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
 }
 
-// Of a name that IsInt.
+// For a name that IsInt.
 uint64_t ReadInt(const FamilyState& f, const std::string& name) {
   if (name.rfind("rocksdb.", 0) == 0) return IntProperties::All().at(name.substr(8))(f);
   uint64_t value = 0;

@@ -16,7 +16,7 @@ void AddCFStats(const FamilyState& state, std::map<std::string, std::string>* va
 std::string LevelStatsText(const FamilyState& state);
 std::string TablesText(const FamilyState& state);
 
-// Of the whole database.
+// The statistics of the whole database.
 std::string DBStats(const ReportSources& sources);
 std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t opened_nanos);
 

@@ -139,7 +139,7 @@ class DbTest : public ::testing::Test {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // Of the files of pieces and values, by their lengths.
+  // The bytes of the files of pieces and values, by their lengths.
   uint64_t TableBytes() {
     uint64_t sum = 0;
     for (const std::string& name : FilesOf(FileType::kPieceFile)) {
@@ -148,7 +148,7 @@ class DbTest : public ::testing::Test {
     }
     return sum;
   }
-  // Of those that were begun; spare ones are empty.
+  // The newest that was begun; spare ones are empty.
   std::string NewestLog() {
     std::string newest;
     for (const std::string& log : FilesOf(FileType::kWal)) {
@@ -164,7 +164,7 @@ class DbTest : public ::testing::Test {
     EXPECT_TRUE(s.ok()) << s.ToString();
     return data;
   }
-  // Of the database's directory: its files by name, without those that are no part of its state.
+  // The files of the database's directory by name, without files that are no part of its state.
   using SavedFiles = std::map<std::string, std::string>;
   SavedFiles SaveFiles() {
     SavedFiles files;

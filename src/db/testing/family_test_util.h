@@ -25,7 +25,7 @@ class CountedWork final : public BackgroundWork {
   int asked = 0;
 };
 
-// Of a database that has nothing.
+// The manifest of an empty database.
 class EmptyManifest final : public ManifestSource {
  public:
   std::vector<VersionEdit> Snapshot() const override { return std::vector<VersionEdit>(1); }

@@ -97,7 +97,7 @@ class WalSet {
   // The same; true if the logs before the current one are durable, with all that was appended to them.
   bool EnsureClosedAreDurable();
   Status Close();
-  // Of logs that are begun from now on.
+  // For logs that are begun from now on.
   void SetBytesPerSync(uint64_t bytes) {
     MutexLock lock(&mu_);
     options_.file.bytes_per_sync = bytes;

@@ -10,7 +10,7 @@ namespace compassdb {
 struct WriteCounters {
   std::atomic<uint64_t> bytes{0}, keys{0}, by_self{0}, by_other{0}, with_wal{0}, stall_micros{0};
 
-  // Of a group: one of them wrote it for all.
+  // Adds a group: one of its writers wrote it for all.
   void Add(uint64_t batches, uint64_t of_keys, uint64_t of_bytes, bool logged) {
     const auto count = [](std::atomic<uint64_t>* c, uint64_t n) { c->fetch_add(n, std::memory_order_relaxed); };
     count(&bytes, of_bytes);

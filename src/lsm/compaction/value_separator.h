@@ -26,7 +26,7 @@
 
 namespace compassdb {
 
-// Of the last record that hides older ones of its key. (A merge operand hides none.)
+// The last record that hides older ones of its key. (A merge operand hides none.)
 struct RecordAbove {
   std::string user_key;
   SequenceNumber sequence = 0;
@@ -59,7 +59,7 @@ class ValueSeparator {
   Status Finish(VersionEdit* edit);
 
  private:
-  // Of a key that tables may hold.
+  // For a key that tables may hold.
   void AddNotice(const KeyHash& hash, SequenceNumber sequence, bool separated, bool newest);
 
   const StoreContext* const context_;

@@ -101,7 +101,7 @@ LsmVersion::LsmVersion(TableContextRef context, std::vector<std::vector<TableRef
 
 namespace {
 
-// Of two neighbouring tables.
+// What is wrong with the order of two neighbouring tables.
 const char* BrokenOrder(const Comparator* cmp, size_t level, const TphMeta& a, const TphMeta& b) {
   if (level == 0) {
     const bool newest_first = a.largest_seq > b.largest_seq || (a.largest_seq == b.largest_seq && a.tph_id > b.tph_id);

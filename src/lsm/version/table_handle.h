@@ -75,7 +75,7 @@ class TableHandle {
   }
   uint32_t paths() const { return paths_; }
   ScanCost* scan_cost() const { return &scan_cost_; }
-  // Of the handles, the store's map of tables, the pieces and the Tph, without loaded parts.
+  // Bytes of the handles, the store's map of tables, the pieces and the Tph, without loaded parts.
   size_t MemoryBytes() const;
   // The table was marked for compaction (Store::MarkForCompaction).
   bool marked_for_compaction() const { return marked_.load(std::memory_order_relaxed); }

@@ -62,7 +62,7 @@ class IndexCache {
              rocksdb::Statistics* statistics)
       : cache_(std::move(cache)), priority_(priority), statistics_(statistics) {}
 
-  // Of an entry, without its value: the entry itself, its key, its share of the table.
+  // The bytes of an entry, without its value: the entry itself, its key, its share of the table.
   static constexpr size_t kEntryBytes = HeapBytes(sizeof(CacheEntry) + 16) + 40;
 
   // Empty if it is not in the cache.

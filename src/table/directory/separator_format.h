@@ -69,7 +69,7 @@ struct SeparatorGroup {
       out->push_back(static_cast<char>(b));
     }
   }
-  // Of its three streams, for n blocks.
+  // The bytes of its three streams, for n blocks.
   size_t UpperBytes() const { return size_t{8} * upper_words; }
   size_t LowBytes(uint32_t n) const { return FieldBytes(n, low_bits); }
   size_t ResidualBytes(uint32_t n) const { return FieldBytes(n, residual_bits); }

@@ -34,7 +34,7 @@ class CompactionFileWriter {
   }
   // Called regularly while held bytes are written.
   void SetPace(std::function<void()> pace) { pace_ = std::move(pace); }
-  // Of a shared file, only by the thread that has the turn.
+  // In a shared file, only the thread that has the turn calls it.
   Status Append(const Slice& data);
   uint64_t offset() const { return offset_.load(std::memory_order_relaxed); }  // any thread
   uint64_t file_number() const { return file_number_; }
@@ -42,7 +42,7 @@ class CompactionFileWriter {
   const std::string& path() const { return path_; }
   // The job's one data barrier: flush, sync, close.
   Status Finish();
-  // Of all that was appended. After Finish; null: there is none.
+  // The checksum of all appended bytes. After Finish; null: there is none.
   const rocksdb::FileChecksumGenerator* checksum() const { return checksum_.get(); }
 
  private:

@@ -29,7 +29,7 @@ class HashedIterator final : public InternalIterator {
   Slice value() const override { return record_.value; }
   Status status() const override { return status_; }
 
-  // Of a walk over the whole piece: the page's difference of the current key to the one before.
+  // In a walk over the whole piece: the page's difference of the current key to the one before.
   bool has_differences() const { return page_.has_differences(); }
   uint64_t difference() const { return page_.difference(static_cast<uint32_t>(position_ % OrderPage::kKeys)); }
 

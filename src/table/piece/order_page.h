@@ -53,7 +53,7 @@ class OrderPage {
   bool has_differences() const { return widths_.difference > 0; }
   uint64_t difference(uint32_t i) const { return Packed(differences_, i, widths_.difference); }
 
-  // Of the keys begin .. end - 1: the one that shares the longest prefix with user_key, or one of them.
+  // Among the keys begin .. end - 1, the one that shares the longest prefix with user_key, or one of them.
   uint32_t Candidate(uint32_t begin, uint32_t end, const Slice& user_key) const;
   // The first key >= user_key among begin .. end - 1, or `end`. The candidate's key differs from
   // user_key first at `difference`, where it is smaller or not.

@@ -71,7 +71,7 @@ class Piece {
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
 
-  // Of its filter in memory; 0: there is none, or it may not be used.
+  // The bytes of its filter in memory; 0: there is none, or it may not be used.
   uint64_t FilterBytes() const;
   // Whether its filter passes the key. If the index cannot be loaded, the filter was not checked.
   FilterAnswer AskFilter(const BlockReadOptions& read, const Slice& user_key) const;
@@ -87,7 +87,7 @@ class Piece {
   uint64_t ApproximateOffset(const Slice& user_key) const;
   // Reads and checks every section and block; the Status names file and offset.
   Status Verify() const;
-  // Of what it owns, without itself and the index.
+  // The bytes that it owns, without itself and the index.
   size_t MemoryBytes() const;
 
   // Called when no version names the piece any more.

@@ -67,7 +67,7 @@ bool IsSomeFooter(const Slice& bytes, uint64_t file_id, uint64_t end) {
   return false;
 }
 
-// Of a known version, or none at all.
+// For a known version, or none at all.
 Status DecodeFooterOf(uint32_t version, const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length,
                       const std::string& what, PieceFooter* footer) {
   const char* tail = bytes.data() + bytes.size() - kFooterTail;
@@ -112,7 +112,7 @@ Status DecodeFooterOf(uint32_t version, const Slice& bytes, uint64_t file_id, ui
   return Status::OK();
 }
 
-// Of a later release: the checksum is right, but not for a known version. No checksum covers the version itself, so
+// Whether a later release wrote it: the checksum is right for an unknown version. No checksum covers the version, so
 // otherwise the difference is a flipped bit.
 bool IsNewerFooter(const Slice& bytes, uint64_t file_id, uint64_t end, uint64_t extent_length) {
   if (!IsSomeFooter(bytes, file_id, end)) return false;

@@ -37,7 +37,7 @@ enum class PieceSection : uint32_t {
 inline constexpr size_t kPieceSections = 6;
 
 struct PieceFooter {
-  // Of each section: its length with checksum. They follow the data blocks. 0: there is no filter.
+  // The length of each section, with checksum. They follow the data blocks. 0: there is no filter.
   uint64_t section_length[kPieceSections] = {};
   uint64_t piece_id = 0;
   uint64_t hash_seed = 0;

@@ -24,7 +24,7 @@ class RecordSpill {
     double records = 0;
     double bytes = 0;
   };
-  // Of a page with `pairs` pairs. Time grows with that number.
+  // For a page with `pairs` pairs. Time grows with that number.
   Spill At(uint64_t pairs);
   Spill Load(const PairsPerPage& pairs_per_page);
   // Spilled bytes by the bytes of all records.

@@ -44,7 +44,7 @@ class PageEdit {
   const std::vector<PageRecord>& records() const { return kept_; }
   // A key's record moved from the page to the overflow store, or back.
   bool crossed() const { return crossed_; }
-  // Of the page alone.
+  // For the page alone.
   PageChange change() const { return change_; }
   size_t used() const { return used_; }  // by header and records
   // Entries for the overflow store, whose slices are valid as long as the given ones.

@@ -39,7 +39,7 @@ struct PagePart {
   uint32_t part = 0;
   uint32_t parts = 1;
 
-  // Of a section with this many pages: from First on, below End.
+  // In a section with `pages` pages: from First on, below End.
   uint64_t First(uint64_t pages) const { return (pages * part + parts - 1) / parts; }
   uint64_t End(uint64_t pages) const { return (pages * (part + 1) + parts - 1) / parts; }
   bool Has(uint64_t page, uint64_t pages) const { return page >= First(pages) && page < End(pages); }

@@ -77,7 +77,7 @@ class PageState {
     current_.swap(view);  // the old one is destroyed outside of the lock
     number_.fetch_add(1, std::memory_order_release);
   }
-  // Of the view that is current, or becomes it.
+  // The number of the view that is current, or becomes it.
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
  private:

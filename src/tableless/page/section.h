@@ -60,7 +60,7 @@ struct Section {
   OverflowIndexRef overflow;
   uint64_t large_bytes = 0;  // of records that fit no page, estimated
 
-  // Of records that fit pages. Limited to the space of pages and overflow store, even if the manifest says more.
+  // The load by records that fit pages. Limited to the space of pages and overflow store, if the manifest says more.
   SectionLoad Load(const PageGeometry& geometry) const {
     const uint64_t usable = geometry.page_bytes - kPageHeaderBytes;
     const uint64_t overflow_bytes = std::min(meta.overflow_bytes, overflow->run_bytes());

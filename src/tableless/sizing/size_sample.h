@@ -8,7 +8,7 @@
 
 namespace compassdb {
 
-// Of the records that fit a page; a page's bytes if there are none. `batch`: pages read at a time.
+// Sizes of the records that fit a page; a page's bytes if there are none. `batch`: pages per read.
 Status SampleSizes(const TablelessView& view, uint32_t section, uint32_t batch, SizeDistribution* sizes,
                    uint64_t* bytes_read);
 
