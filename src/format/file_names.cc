@@ -171,4 +171,12 @@ bool IsRocksDBTableName(const std::string& name) {
          ParseNumber(rest, &number);
 }
 
+uint64_t NumberBehind(const std::string& name) {
+  uint64_t number = 0;
+  FileType type;
+  const bool counts =
+      ParseFileName(name, &number, &type) && type != FileType::kInfoLog && number < kMaxStrayNumber;
+  return counts ? number + 1 : 0;
+}
+
 }  // namespace compassdb

@@ -79,4 +79,8 @@ bool ParseFilePath(const std::string& path, uint64_t* number, FileType* type);
 // True for names that only RocksDB gives to its files (NNNNNN.sst, .blob).
 bool IsRocksDBTableName(const std::string& name);
 
+// The least counter in a directory with a file of this name, so that its number is not used again; 0: any. The counter
+// ignores names with numbers of kMaxStrayNumber and more, and never reaches them.
+uint64_t NumberBehind(const std::string& name);
+
 }  // namespace compassdb

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "format/internal_key.h"
 
@@ -21,9 +20,5 @@ inline constexpr SequenceNumber kMaxKnownSequence = kMaxSequenceNumber / 2;
 inline constexpr SequenceNumber kMaxStraySequence = kMaxKnownSequence / 2;
 // The end of writes, with sequences for what is written at once.
 inline constexpr SequenceNumber kMaxWritableSequence = kMaxKnownSequence - (uint64_t{1} << 33);
-
-// The least counter in a directory with a file of this name, so that its number is not used again; 0: any. The counter
-// ignores names outside of the limits, and never reaches them.
-uint64_t NumberBehind(const std::string& name);
 
 }  // namespace compassdb

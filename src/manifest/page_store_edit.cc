@@ -83,7 +83,7 @@ bool GetGeometry(Slice* src, PageGeometry* g) {
 
 }  // namespace
 
-void EncodePageFields(const VersionEdit& edit, std::string* dst) {
+void EncodePageFields(const PageStoreEdit& edit, std::string* dst) {
   if (edit.page_geometry) {
     PutTagged(dst, kPageGeometry, edit.page_geometry->sections);
     PutVarint64(dst, edit.page_geometry->page_bytes);
@@ -102,7 +102,7 @@ void EncodePageFields(const VersionEdit& edit, std::string* dst) {
   if (edit.in_place_sequence) PutTagged(dst, kInPlaceSequence, *edit.in_place_sequence);
 }
 
-bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** bad) {
+bool DecodePageField(uint32_t tag, Slice* src, PageStoreEdit* edit, const char** bad) {
   uint64_t number = 0;
   switch (tag) {
     case kPageGeometry:
@@ -136,7 +136,7 @@ bool DecodePageField(uint32_t tag, Slice* src, VersionEdit* edit, const char** b
   }
 }
 
-void DescribePageFields(const VersionEdit& edit, std::string* dst) {
+void DescribePageFields(const PageStoreEdit& edit, std::string* dst) {
   if (edit.page_geometry) {
     *dst += "\n  pages of " + std::to_string(edit.page_geometry->page_bytes) + " bytes in " +
             std::to_string(edit.page_geometry->sections) + " sections";

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "format/number_limits.h"
-#include "manifest/page_store_edit.h"
 #include "util/checked.h"
 #include "util/coding.h"
 #include "util/string_util.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "manifest/file_checksum.h"
-#include "manifest/page_store_meta.h"
+#include "manifest/page_store_edit.h"
 #include "manifest/value_run_meta.h"
 #include "rocksdb/status.h"
 #include "table/piece/piece_meta.h"
@@ -19,7 +19,7 @@ namespace compassdb {
 
 using rocksdb::Status;
 
-struct VersionEdit {
+struct VersionEdit : PageStoreEdit {
   // Database-wide.
   std::optional<std::string> db_id;
   std::optional<uint64_t> hash_seed;
@@ -57,20 +57,6 @@ struct VersionEdit {
   std::vector<ValueRunMeta> added_values;
   // The bytes of the value runs that jobs wrote for it. Not in the manifest.
   std::vector<std::shared_ptr<UncommittedBytes>> uncommitted_values;
-  // For a table-less store. A section replaces the one with its number.
-  std::optional<PageGeometry> page_geometry;
-  std::vector<PageSectionMeta> page_sections;
-  std::vector<uint64_t> deleted_page_runs;  // ids
-  std::vector<PageRunMeta> added_page_runs;
-  std::optional<SequenceNumber> folded_sequence;  // pages have records up to it
-  std::optional<bool> keys_whole;                 // its key store has every key
-  // Pages without a journal may have records up to it; above folded_sequence the logs have them, too.
-  std::optional<SequenceNumber> in_place_sequence;
-
-  bool TouchesPages() const {
-    return page_geometry || !page_sections.empty() || !deleted_page_runs.empty() ||
-           !added_page_runs.empty() || folded_sequence || keys_whole || in_place_sequence;
-  }
 
   // For an edit that is about to be committed.
   void CheckInvariants() const;

@@ -15,7 +15,7 @@
 
 namespace compassdb {
 
-class BlockSet;
+class ReadyBlocks;
 struct PrefixSeek;
 class Piece;
 
@@ -59,7 +59,7 @@ struct BlockReadOptions {
   // Point reads: for filters of prefixes only; null: these are not checked. The caller's.
   const rocksdb::SliceTransform* prefix_extractor = nullptr;
   const PrefixSeek* prefix_seek = nullptr;  // iterators; null: filters are not checked. The caller's.
-  BlockSet* blocks = nullptr;   // searched before the cache; of a MultiGet
+  ReadyBlocks* blocks = nullptr;   // searched before the cache; of a MultiGet
   // Stores that change in place: the sequence that iterators read at, and whether it is held as a snapshot (a
   // point read then never returns TryAgain).
   uint64_t snapshot = UINT64_MAX >> 8;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/table_test_util.h"
 
 namespace compassdb {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "batch/write_batch_internal.h"
-#include "transactions/transaction_db_impl.h"
 #include "util/coding.h"
 
 namespace compassdb {
@@ -53,12 +52,12 @@ bool HasTimestampsOrNone(ColumnFamilyHandle* family) {
 
 }  // namespace
 
-PessimisticTransaction::PessimisticTransaction(TransactionDBImpl* db,
-                                               const WriteOptions& write_options,
+PessimisticTransaction::PessimisticTransaction(rocksdb::DB* db, DBImpl* engine, TransactionRegistry* registry,
+                                               TimestampedSnapshots* snapshots, const WriteOptions& write_options,
                                                const TransactionOptions& options)
-    : TransactionBase(db, db->engine(), write_options,
-                      db->DefaultColumnFamily()->GetComparator()),
-      transaction_db_(db) {
+    : TransactionBase(db, engine, write_options, db->DefaultColumnFamily()->GetComparator()),
+      registry_(registry),
+      snapshots_(snapshots) {
   Start(options);
 }
 
@@ -73,10 +72,10 @@ void PessimisticTransaction::Reuse(const WriteOptions& write_options,
 
 void PessimisticTransaction::Start(const TransactionOptions& options) {
   options_ = options;
-  transaction_id_ = transaction_db_->NewId();
+  transaction_id_ = registry_->NewId();
   txn_state_ = STARTED;
   SetLockTimeout(options.lock_timeout >= 0 ? options.lock_timeout
-                                           : transaction_db_->options().transaction_lock_timeout);
+                                           : registry_->options().transaction_lock_timeout);
   expires_micros_ = options.expiration >= 0
                         ? start_micros_ + static_cast<uint64_t>(MicrosOf(options.expiration))
                         : 0;
@@ -86,19 +85,19 @@ void PessimisticTransaction::Start(const TransactionOptions& options) {
   if (options.set_snapshot) SetSnapshot();
   if (expires_micros_ > 0) {
     expirable_ = true;
-    transaction_db_->SetExpirable(this, true);
+    registry_->AddExpirable(transaction_id_, this);
   }
 }
 
 void PessimisticTransaction::End() {
-  transaction_db_->locks()->Unlock(transaction_id_, tracked_);
-  if (expirable_) transaction_db_->SetExpirable(this, false);
+  registry_->locks()->Unlock(transaction_id_, tracked_);
+  if (expirable_) registry_->RemoveExpirable(transaction_id_);
   expirable_ = false;
-  if (!name_.empty()) transaction_db_->Unregister(name_, this);
+  if (!name_.empty()) registry_->Unregister(name_, this);
 }
 
 void PessimisticTransaction::Clear() {
-  transaction_db_->locks()->Unlock(transaction_id_, tracked_);
+  registry_->locks()->Unlock(transaction_id_, tracked_);
   section_.reset();
   TransactionBase::Clear();
 }
@@ -159,7 +158,7 @@ Status PessimisticTransaction::SetName(const rocksdb::TransactionName& name) {
     return Status::InvalidArgument(
         "Transaction name length must be between 1 and 512 chars.");
   }
-  if (!transaction_db_->Register(name, this)) {
+  if (!registry_->Register(name, this)) {
     return Status::InvalidArgument("Transaction name must be unique.");
   }
   name_ = name;
@@ -234,7 +233,7 @@ Status PessimisticTransaction::Commit() {
   }
   if (!Leave(AWAITING_COMMIT)) return WrongState("Transaction is not in state for commit.");
   Status s = CommitUnprepared();
-  if (!name_.empty()) transaction_db_->Unregister(name_, this);
+  if (!name_.empty()) registry_->Unregister(name_, this);
   Clear();
   if (s.ok()) txn_state_ = COMMITTED;
   return s;
@@ -317,7 +316,7 @@ Status PessimisticTransaction::CommitPrepared() {
     txn_state_ = PREPARED;
     return s;
   }
-  transaction_db_->Unregister(name_, this);
+  registry_->Unregister(name_, this);
   Clear();
   txn_state_ = COMMITTED;
   return Status::OK();
@@ -333,7 +332,7 @@ Status PessimisticTransaction::WriteCommitted(WriteBatch* batch, const WriteOpti
   const std::shared_ptr<TransactionNotifier> notifier = notifier_;
   ClearSnapshot();
   // If that fails, the commit remains.
-  snapshot_ = transaction_db_->CreateTimestampedSnapshot(commit_timestamp_).second;
+  snapshot_ = snapshots_->Create(commit_timestamp_).second;
   if (notifier != nullptr && snapshot_ != nullptr) notifier->SnapshotCreated(snapshot_.get());
   return s;
 }
@@ -374,7 +373,7 @@ Status PessimisticTransaction::RollbackToSavePoint() {
     return Status::InvalidArgument("Transaction is beyond state for rollback.");
   }
   if (const TrackedKeys* since = TrackedSinceSavePoint(); since != nullptr) {
-    transaction_db_->locks()->Unlock(transaction_id_, tracked_.TakenOnlyIn(*since));
+    registry_->locks()->Unlock(transaction_id_, tracked_.TakenOnlyIn(*since));
   }
   return TransactionBase::RollbackToSavePoint();
 }
@@ -394,7 +393,7 @@ Status PessimisticTransaction::CommitBatch(WriteBatch* batch) {
     s = engine_->Write(write_options_, batch);
     if (s.ok()) txn_state_ = COMMITTED;
   }
-  transaction_db_->locks()->Unlock(transaction_id_, locked);
+  registry_->locks()->Unlock(transaction_id_, locked);
   return s;
 }
 
@@ -409,7 +408,7 @@ Status PessimisticTransaction::LockBatch(const WriteBatch* batch, TrackedKeys* l
       if (s.ok()) locked->Track(family, key, 0, /*read_only=*/false, /*exclusive=*/true);
     }
   }
-  if (!s.ok()) transaction_db_->locks()->Unlock(transaction_id_, *locked);
+  if (!s.ok()) registry_->locks()->Unlock(transaction_id_, *locked);
   return s;
 }
 
@@ -422,11 +421,11 @@ Status PessimisticTransaction::Lock(uint32_t family, const std::string& key, boo
   request.detect_deadlock = options_.deadlock_detect;
   request.max_depth = options_.deadlock_detect_depth;
   request.waiter = this;
-  return transaction_db_->locks()->Lock(request, family, key);
+  return registry_->locks()->Lock(request, family, key);
 }
 
 void PessimisticTransaction::Unlock(uint32_t family, const std::string& key) {
-  transaction_db_->locks()->Unlock(transaction_id_, family, key);
+  registry_->locks()->Unlock(transaction_id_, family, key);
 }
 
 Status PessimisticTransaction::TryLock(ColumnFamilyHandle* family, const Slice& key,

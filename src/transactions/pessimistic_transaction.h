@@ -16,19 +16,21 @@
 #include <vector>
 
 #include "rocksdb/utilities/transaction_db.h"
-#include "transactions/point_locks.h"
+#include "transactions/timestamped_snapshots.h"
 #include "transactions/transaction_base.h"
+#include "transactions/transaction_registry.h"
 #include "util/mutex.h"
 #include "util/process.h"
 
 namespace compassdb {
 
-class TransactionDBImpl;
 using rocksdb::TransactionOptions;
 
-class PessimisticTransaction final : public TransactionBase, private LockWaiter {
+class PessimisticTransaction final : public TransactionBase, private LockWaiter, private ExpirableTransaction {
  public:
-  PessimisticTransaction(TransactionDBImpl* db, const WriteOptions& write_options,
+  // Of `db`, whose engine, transactions and snapshots the others are.
+  PessimisticTransaction(rocksdb::DB* db, DBImpl* engine, TransactionRegistry* registry,
+                         TimestampedSnapshots* snapshots, const WriteOptions& write_options,
                          const TransactionOptions& options);
   ~PessimisticTransaction() override;
   COMPASSDB_DELETED_BY_ITS_PROCESS(PessimisticTransaction, process_)
@@ -64,10 +66,6 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   Status GetRangeLock(ColumnFamilyHandle* family, const rocksdb::Endpoint& start,
                       const rocksdb::Endpoint& end) override;
 
-  // Any thread: releases the locks of the expired transaction, unless it is being
-  // committed or rolled back.
-  bool StealLocks();
-
  protected:
   Status TryLock(ColumnFamilyHandle* family, const Slice& key, bool read_only, bool exclusive,
                  bool do_validate, bool assume_tracked) override;
@@ -97,8 +95,10 @@ class PessimisticTransaction final : public TransactionBase, private LockWaiter 
   void WaitingFor(const std::vector<TransactionID>& owners, uint32_t family,
                   const std::string& key) override;
   void WaitingEnded() override;
+  bool StealLocks() override;
 
-  TransactionDBImpl* const transaction_db_;
+  TransactionRegistry* const registry_;
+  TimestampedSnapshots* const snapshots_;
   TransactionOptions options_;
   TransactionID transaction_id_ = 0;
   int64_t lock_timeout_micros_ = 0;

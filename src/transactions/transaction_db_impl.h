@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocksdb::TransactionDB with pessimistic transactions.
 //
-// Thread safety: all methods. Lock order: mu_ and timestamps_mu_ are leaves.
-// Invariants: a transaction with a name is in by_name_ until it ends; one that
-// may expire is in expirable_ until it ends.
+// Thread safety: all methods.
 #pragma once
 
-#include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "transactions/pessimistic_transaction.h"
-#include "transactions/point_locks.h"
+#include "transactions/timestamped_snapshots.h"
+#include "transactions/transaction_registry.h"
 #include "util/process.h"
 
 namespace compassdb {
@@ -34,19 +31,27 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   rocksdb::Transaction* BeginTransaction(const WriteOptions& write_options,
                                          const TransactionOptions& options,
                                          rocksdb::Transaction* old) override;
-  rocksdb::Transaction* GetTransactionByName(const rocksdb::TransactionName& name) override;
-  void GetAllPreparedTransactions(std::vector<rocksdb::Transaction*>* transactions) override;
+  rocksdb::Transaction* GetTransactionByName(const rocksdb::TransactionName& name) override {
+    return registry_.Find(name);
+  }
+  void GetAllPreparedTransactions(std::vector<rocksdb::Transaction*>* transactions) override {
+    registry_.GetPrepared(transactions);
+  }
   std::unordered_multimap<uint32_t, KeyLockInfo> GetLockStatusData() override;
   std::vector<DeadlockPath> GetDeadlockInfoBuffer() override;
   void SetDeadlockInfoBufferSize(uint32_t target_size) override;
 
-  std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(
-      rocksdb::TxnTimestamp ts) override;
-  std::shared_ptr<const Snapshot> GetTimestampedSnapshot(rocksdb::TxnTimestamp ts) const override;
-  void ReleaseTimestampedSnapshotsOlderThan(rocksdb::TxnTimestamp ts) override;
-  Status GetTimestampedSnapshots(
-      rocksdb::TxnTimestamp from, rocksdb::TxnTimestamp to,
-      std::vector<std::shared_ptr<const Snapshot>>& snapshots) const override;
+  std::pair<Status, std::shared_ptr<const Snapshot>> CreateTimestampedSnapshot(TxnTimestamp ts) override {
+    return snapshots_.Create(ts);
+  }
+  std::shared_ptr<const Snapshot> GetTimestampedSnapshot(TxnTimestamp ts) const override {
+    return snapshots_.Get(ts);
+  }
+  void ReleaseTimestampedSnapshotsOlderThan(TxnTimestamp ts) override { snapshots_.ReleaseOlderThan(ts); }
+  Status GetTimestampedSnapshots(TxnTimestamp from, TxnTimestamp to,
+                                 std::vector<std::shared_ptr<const Snapshot>>& snapshots) const override {
+    return snapshots_.GetRange(from, to, snapshots);
+  }
 
   // Each is a transaction of its own.
   using TransactionDB::Put;
@@ -82,35 +87,17 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   Status DropColumnFamily(ColumnFamilyHandle* handle) override;
   Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
 
-  // For transactions.
-  const rocksdb::TransactionDBOptions& options() const { return options_; }
-  DBImpl* engine() const { return engine_; }
-  PointLocks* locks() { return &locks_; }
-  TransactionID NewId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
-  // False if the name is in use.
-  bool Register(const std::string& name, PessimisticTransaction* transaction);
-  void Unregister(const std::string& name, const PessimisticTransaction* transaction);
-  void SetExpirable(PessimisticTransaction* transaction, bool expirable);
-
  private:
   bool Inherited() const { return engine_->process().Inherited(); }
-  bool StealLocks(TransactionID id);
+  std::unique_ptr<PessimisticTransaction> NewTransaction(const WriteOptions& write_options,
+                                                         const TransactionOptions& options);
   std::unique_ptr<PessimisticTransaction> BeginOutside(const WriteOptions& options);
   template <typename Add>
   Status WriteOutside(const WriteOptions& options, const Add& add);
 
-  const rocksdb::TransactionDBOptions options_;
   DBImpl* const engine_;
-  PointLocks locks_;
-  std::atomic<TransactionID> next_id_{1};
-
-  mutable Mutex mu_;
-  std::map<std::string, PessimisticTransaction*> by_name_ GUARDED_BY(mu_);
-  std::unordered_map<TransactionID, PessimisticTransaction*> expirable_ GUARDED_BY(mu_);
-
-  mutable Mutex timestamps_mu_;
-  std::map<rocksdb::TxnTimestamp, std::shared_ptr<const Snapshot>> timestamped_
-      GUARDED_BY(timestamps_mu_);
+  TransactionRegistry registry_;
+  TimestampedSnapshots snapshots_;
 };
 
 }  // namespace compassdb

@@ -24,7 +24,7 @@ class Recovery {
 
   Status Run(const std::vector<uint64_t>& numbers) {
     numbers_ = &numbers;
-    if (Status s = CheckSyncedLogIsThere(options_, numbers); !s.ok()) {
+    if (Status s = CheckSyncedLogIsThere(options_.wal_dir, options_.synced, options_.min_number, numbers); !s.ok()) {
       report_->problems.push_back(s.ToString());
       if (!Is(Mode::kSkipAnyCorruptedRecords)) return s;
     }
@@ -56,7 +56,7 @@ class Recovery {
   Status StopBehind(uint64_t number, uint64_t end, const std::string& reason) {
     const auto found = std::find(numbers_->begin(), numbers_->end(), number);
     const auto index = static_cast<size_t>(found - numbers_->begin());
-    Status s = CheckNothingSyncedIsLost(fs_, options_, *numbers_, index, end, reason);
+    Status s = CheckNothingSyncedIsLost(fs_, options_.wal_dir, options_.synced, *numbers_, index, end, reason);
     if (s.ok() && !report_->stopped_early) Stop(number, end, reason);
     return s;
   }

@@ -11,17 +11,17 @@ namespace compassdb {
 
 namespace {
 
-// How far a log was synced, by the log itself and the synced mark.
-Status ReadSynced(FileSystem* fs, const WalRecoveryOptions& options, uint64_t number,
+// How far a log was synced, by the log itself and the manifest.
+Status ReadSynced(FileSystem* fs, const std::string& wal_dir, const SyncedLog& manifest, uint64_t number,
                   std::unique_ptr<WalReader>* reader, uint64_t* synced) {
-  if (Status s = WalReader::Open(fs, options.wal_dir, number, reader); !s.ok()) return s;
+  if (Status s = WalReader::Open(fs, wal_dir, number, reader); !s.ok()) return s;
   LogRead read = (*reader)->ReadHeader();
   while (read == LogRead::kRecord || read == LogRead::kCorruption) {
     Slice ignored;
     read = (*reader)->ReadBatch(&ignored);
   }
   *synced = (*reader)->synced();
-  if (options.synced.number == number) *synced = std::max(*synced, options.synced.bytes);
+  if (manifest.number == number) *synced = std::max(*synced, manifest.bytes);
   return read == LogRead::kError ? (*reader)->status() : Status::OK();
 }
 
@@ -33,18 +33,18 @@ Status Lost(const std::string& path, uint64_t offset, uint64_t synced, const std
 
 }  // namespace
 
-Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& options,
+Status CheckNothingSyncedIsLost(FileSystem* fs, const std::string& wal_dir, const SyncedLog& manifest,
                                 const std::vector<uint64_t>& numbers, size_t index, uint64_t end,
                                 const std::string& damage) {
-  const std::string path = WalFileName(options.wal_dir, numbers[index]);
+  const std::string path = WalFileName(wal_dir, numbers[index]);
   std::unique_ptr<WalReader> reader;
   uint64_t synced = 0;
-  if (Status s = ReadSynced(fs, options, numbers[index], &reader, &synced); !s.ok()) return s;
+  if (Status s = ReadSynced(fs, wal_dir, manifest, numbers[index], &reader, &synced); !s.ok()) return s;
   if (synced > end) return Lost(path, end, synced, damage);
   uint64_t whole = 0;  // how long the log is if it is whole
   uint64_t before = numbers[index];
   for (size_t i = index + 1; i < numbers.size(); ++i) {
-    if (Status s = ReadSynced(fs, options, numbers[i], &reader, &synced); !s.ok()) return s;
+    if (Status s = ReadSynced(fs, wal_dir, manifest, numbers[i], &reader, &synced); !s.ok()) return s;
     if (!reader->has_header()) {
       if (synced == 0) continue;  // perhaps it never began
       return Lost(reader->path(), 0, synced, "its header cannot be read");
@@ -65,14 +65,13 @@ Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& option
   return Status::OK();
 }
 
-Status CheckSyncedLogIsThere(const WalRecoveryOptions& options,
+Status CheckSyncedLogIsThere(const std::string& wal_dir, const SyncedLog& synced, uint64_t min_number,
                              const std::vector<uint64_t>& numbers) {
-  const SyncedLog& synced = options.synced;
-  if (synced.number < options.min_number || synced.bytes == 0 ||
+  if (synced.number < min_number || synced.bytes == 0 ||
       std::find(numbers.begin(), numbers.end(), synced.number) != numbers.end()) {
     return Status::OK();
   }
-  return Status::Corruption(WalFileName(options.wal_dir, synced.number),
+  return Status::Corruption(WalFileName(wal_dir, synced.number),
                             "is missing; it was synced up to offset " +
                                 std::to_string(synced.bytes));
 }

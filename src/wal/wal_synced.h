@@ -14,18 +14,20 @@
 #include <string>
 #include <vector>
 
-#include "wal/wal_recovery.h"
+#include "env/file_system.h"
+#include "wal/wal_format.h"
 
 namespace compassdb {
 
 // Log numbers[index] can be read up to `end`, where `damage` begins. Corruption if more of it is
-// known to have been synced; OK if not. Reads the rest of that log and later logs.
-Status CheckNothingSyncedIsLost(FileSystem* fs, const WalRecoveryOptions& options,
+// known to have been synced; OK if not. Reads the rest of that log and later logs. `manifest`: what that says.
+Status CheckNothingSyncedIsLost(FileSystem* fs, const std::string& wal_dir, const SyncedLog& manifest,
                                 const std::vector<uint64_t>& numbers, size_t index, uint64_t end,
                                 const std::string& damage);
 
-// Corruption if the last synced log that the manifest knows of is not among `numbers`.
-Status CheckSyncedLogIsThere(const WalRecoveryOptions& options,
+// Corruption if the last synced log that the manifest knows of, and that is needed (from min_number on), is not among
+// `numbers`.
+Status CheckSyncedLogIsThere(const std::string& wal_dir, const SyncedLog& synced, uint64_t min_number,
                              const std::vector<uint64_t>& numbers);
 
 }  // namespace compassdb

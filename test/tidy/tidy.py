@@ -7,6 +7,8 @@
 
 Rules:
   layer       a folder of src/ includes only folders of lower layers
+  circle      no two headers of src/, each with the .cc of its name, include each other, directly or by others; a .cc
+              without a header may use what is built on its class
   alone       perfect_hash includes nothing of the project
   public      public headers include only public headers
   top-header  db.h, options.h and the like are not for the layers below options/
@@ -188,6 +190,32 @@ def long_functions(lines):
     return found
 
 
+def circles_of(units):
+    """Of a graph {unit: units that it includes}: the sets that reach each other (Tarjan), each sorted."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        index[unit] = low[unit] = len(index)
+        stack.append(unit)
+        for other in sorted(units[unit]):
+            if other not in index:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], index[other])
+        if low[unit] == index[unit]:
+            at = stack.index(unit)
+            circle = sorted(stack[at:])
+            del stack[at:]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for unit in sorted(units):
+        if unit not in index:
+            visit(unit)
+    return found
+
+
 class Checker:
     def __init__(self, root):
         self.root = root
@@ -210,6 +238,7 @@ class Checker:
                 self.check_any(path, read_lines(path))
         for path in self.files("src", SOURCE_SUFFIXES):
             self.check_source(path, read_lines(path))
+        self.check_circles()
         for path in self.files("include", SOURCE_SUFFIXES):
             self.check_public(path, read_lines(path))
         for path in self.files("test", SOURCE_SUFFIXES):
@@ -310,6 +339,19 @@ class Checker:
                 self.report("layer", path, line, "%s (layer %s) includes %s (layer %s)" %
                             (folder, layer, other, LAYERS[other]))
 
+    def check_circles(self):
+        root = os.path.join(self.root, "src")
+        units = {}
+        for path in self.files("src", (".h",)):
+            units[os.path.splitext(os.path.relpath(path, root))[0]] = set()
+        for path in self.files("src", SOURCE_SUFFIXES):
+            unit = os.path.splitext(os.path.relpath(path, root))[0]
+            if unit in units:
+                included = {os.path.splitext(name)[0] for _, system, name in includes_of(read_lines(path)) if not system}
+                units[unit] |= included & units.keys() - {unit}
+        for circle in circles_of(units):
+            self.report("circle", os.path.join(root, circle[0] + ".h"), 1, "includes in a circle: " + ", ".join(circle))
+
     def check_public(self, path, lines):
         for line, system, name in includes_of(lines):
             if not system and not name.startswith(PUBLIC_PREFIXES):
@@ -386,13 +428,28 @@ GOOD_SAMPLES = [
 ]
 
 
-def check_sample(name, contents):
+# (circle or not, files)
+CIRCLE_SAMPLES = [
+    (True, {"src/db/a.h": '#include "db/b.h"\n', "src/db/b.h": "", "src/db/b.cc": '#include "db/a.h"\n'}),
+    (True, {"src/db/a.h": '#include "db/b.h"\n', "src/db/b.h": '#include "db/c.h"\n',
+            "src/db/c.h": "", "src/db/c.cc": '#include "db/c.h"\n#include "db/a.h"\n'}),
+    (False, {"src/db/a.h": "", "src/db/a.cc": '#include "db/a.h"\n', "src/db/b.h": '#include "db/a.h"\n',
+             "src/db/parts_of_a.cc": '#include "db/a.h"\n#include "db/b.h"\n'}),
+]
+
+
+def check_files(files):
     with tempfile.TemporaryDirectory() as root:
-        path = os.path.join(root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as sample:
-            sample.write(contents)
+        for name, contents in files.items():
+            path = os.path.join(root, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as sample:
+                sample.write(contents)
         return {rule for rule, _ in check(root)}
+
+
+def check_sample(name, contents):
+    return check_files({name: contents})
 
 
 def self_test():
@@ -407,7 +464,13 @@ def self_test():
         if rules:
             print("a good sample (%s) reports %s" % (name, sorted(rules)))
             failures += 1
-    print("%d samples, %d failures" % (len(BAD_SAMPLES) + len(GOOD_SAMPLES), failures))
+    for is_circle, files in CIRCLE_SAMPLES:
+        rules = check_files({name: SPDX + contents for name, contents in files.items()})
+        if rules != ({"circle"} if is_circle else set()):
+            print("a sample of includes (%s) reports %s" % (sorted(files), sorted(rules)))
+            failures += 1
+    samples = len(BAD_SAMPLES) + len(GOOD_SAMPLES) + len(CIRCLE_SAMPLES)
+    print("%d samples, %d failures" % (samples, failures))
     return 1 if failures else 0
 
 

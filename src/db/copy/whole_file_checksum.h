@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checksums of whole files. A job computes them while it writes (lsm/compaction/job_file.h), the manifest keeps them,
+// and such a file is never changed.
 #pragma once
 
 #include <string>

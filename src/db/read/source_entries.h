@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "db/read/db_iter.h"
+#include "db/read/iter_source.h"
 #include "db/read/version_order.h"
 
 namespace compassdb {

@@ -6,7 +6,7 @@
 
 #include "db/read/current_key.h"
 #include "db/read/current_value.h"
-#include "db/read/db_iter.h"
+#include "db/read/iter_source.h"
 #include "db/read/source_entries.h"
 #include "db/read/version_order.h"
 #include "db/read/merge_operands.h"

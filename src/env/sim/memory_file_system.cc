@@ -50,7 +50,7 @@ class MemoryFileSystem::Lock : public FileLock {
   friend class MemoryFileSystem;
   MemoryFileSystem* const fs_;
   const NodePtr node_;
-  const uint64_t epoch_ = fs_->epoch();
+  const uint64_t epoch_ = fs_->power_.epoch();
 };
 
 namespace {
@@ -144,7 +144,7 @@ Status MemoryFileSystem::NewSequentialFile(const std::string& path,
   NodePtr node;
   Status s = FindFile("open a file for sequential read", path, &node);
   if (s.ok()) {
-    *file = NewMemorySequentialFile(this, path, FileOf(node));
+    *file = NewMemorySequentialFile(&power_, path, FileOf(node));
   }
   return s;
 }
@@ -155,7 +155,7 @@ Status MemoryFileSystem::NewRandomAccessFile(const std::string& path, const File
   NodePtr node;
   Status s = FindFile("open a file for random read", path, &node);
   if (s.ok()) {
-    *file = NewMemoryRandomAccessFile(this, path, FileOf(node));
+    *file = NewMemoryRandomAccessFile(&power_, path, FileOf(node));
   }
   return s;
 }
@@ -188,7 +188,7 @@ Status MemoryFileSystem::NewWritableFile(const std::string& path, const FileOpti
   Status s = FindOrCreateFile("open a file for appending", path, &node);
   if (!s.ok()) return s;
   node->file.Truncate(0);
-  *file = NewMemoryWritableFile(this, path, FileOf(node));
+  *file = NewMemoryWritableFile(&power_, path, FileOf(node));
   return s;
 }
 Status MemoryFileSystem::ReopenWritableFile(const std::string& path, const FileOptions&,
@@ -196,7 +196,7 @@ Status MemoryFileSystem::ReopenWritableFile(const std::string& path, const FileO
   MutexLock l(&mu_);
   NodePtr node;
   Status s = FindOrCreateFile("open a file for appending", path, &node);
-  if (s.ok()) *file = NewMemoryWritableFile(this, path, FileOf(node));
+  if (s.ok()) *file = NewMemoryWritableFile(&power_, path, FileOf(node));
   return s;
 }
 
@@ -207,7 +207,7 @@ Status MemoryFileSystem::ReuseWritableFile(const std::string& path, const std::s
   MutexLock l(&mu_);
   NodePtr node;
   if (s.ok()) s = FindFile("open a file for writing over it", path, &node);
-  if (s.ok()) *file = NewMemoryReusedFile(this, path, FileOf(node));
+  if (s.ok()) *file = NewMemoryReusedFile(&power_, path, FileOf(node));
   return s;
 }
 
@@ -219,7 +219,7 @@ Status MemoryFileSystem::NewPageFile(const std::string& path, const FileOptions&
   Status s = create ? FindOrCreateFile(operation, path, &node) : FindFile(operation, path, &node);
   if (!s.ok()) return s;
   if (create) node->file.Truncate(0);
-  *file = NewMemoryPageFile(this, path, options, FileOf(node));
+  *file = NewMemoryPageFile(&power_, path, options, FileOf(node));
   return s;
 }
 
@@ -438,7 +438,7 @@ Status MemoryFileSystem::LockFile(const std::string& path, std::unique_ptr<FileL
   NodePtr node;
   s = FindFile("lock file", path, &node);
   if (!s.ok()) return s;
-  if (!locked_.emplace(node.get(), epoch()).second) {
+  if (!locked_.emplace(node.get(), power_.epoch()).second) {
     return Status::IOError("lock hold by current process: " + path, "No locks available");
   }
   try {
@@ -507,9 +507,9 @@ void MemoryFileSystem::CutTree(Node* dir, Random* random, CutMode mode,
 
 void MemoryFileSystem::PowerCut(uint64_t seed, CutMode mode) {
   MutexLock l(&mu_);
-  std::unique_lock<std::shared_mutex> power(power_);
+  std::unique_lock<std::shared_mutex> power(*power_.mutex());
   down_.store(true, std::memory_order_release);
-  epoch_.fetch_add(1, std::memory_order_acq_rel);
+  power_.Cut();
   Random random(seed);
   size_t keep = 0;
   if (mode == CutMode::kKeepUnsynced) {

@@ -31,18 +31,18 @@
 // the cut stay dead.
 //
 // Thread safety: as FileSystem; PowerCut and Restart may come from any thread.
-// Lock order: mu_, then power_, then a file's own mutex.
+// Lock order: mu_, then power_'s, then a file's own mutex.
 #pragma once
 
 #include <atomic>
 #include <list>
 #include <map>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "env/file_system.h"
+#include "env/sim/power.h"
 #include "util/mutex.h"
 #include "util/random.h"
 
@@ -114,12 +114,6 @@ class MemoryFileSystem : public FileSystem {
   Status LockFile(const std::string& path, std::unique_ptr<FileLock>* lock) override;
   Status GetAbsolutePath(const std::string& path, std::string* absolute) override;
 
-  // For the open files: the number of cuts so far, and whether the power is on.
-  uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-  // Held shared by a call on an open file, so that no cut falls between its
-  // check and its effect: acknowledged changes are really there.
-  std::shared_mutex* power() const { return &power_; }
-
  private:
   struct Node;
   struct Change;
@@ -141,11 +135,10 @@ class MemoryFileSystem : public FileSystem {
   void CutTree(Node* dir, Random* random, CutMode mode,
                       std::vector<const Node*>* seen);
 
-  std::atomic<uint64_t> epoch_{0};
   std::atomic<bool> down_{false};
   std::atomic<uint64_t> atomic_bytes_{0};
   std::atomic<uint64_t> least_hole_{0};  // 0: as other file systems
-  mutable std::shared_mutex power_;
+  Power power_;
   mutable Mutex mu_;
   NodePtr root_ GUARDED_BY(mu_);
   std::list<Change> journal_ GUARDED_BY(mu_);

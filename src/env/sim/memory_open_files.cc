@@ -5,7 +5,6 @@
 #include <shared_mutex>
 
 #include "env/clock.h"
-#include "env/sim/memory_file_system.h"
 
 namespace compassdb {
 
@@ -16,12 +15,12 @@ uint64_t NowSeconds() { return SystemClock()->NowMicros() / 1000000; }
 // The common part of all open files.
 class Handle {
  public:
-  Handle(const MemoryFileSystem* fs, std::string path, std::shared_ptr<MemoryFile> file)
-      : path_(std::move(path)), file_(std::move(file)), fs_(fs), epoch_(fs->epoch()) {}
+  Handle(const Power* power, std::string path, std::shared_ptr<MemoryFile> file)
+      : path_(std::move(path)), file_(std::move(file)), power_(power), epoch_(power->epoch()) {}
 
  protected:
   Status Check(const char* operation) const {
-    if (fs_->epoch() == epoch_) return Status::OK();
+    if (power_->epoch() == epoch_) return Status::OK();
     return Status::IOError("While " + std::string(operation) + ": " + path_,
                            "the file was open during a power cut");
   }
@@ -39,7 +38,7 @@ class Handle {
   }
   const std::string path_;
   const std::shared_ptr<MemoryFile> file_;
-  const MemoryFileSystem* const fs_;
+  const Power* const power_;
 
  private:
   const uint64_t epoch_;
@@ -51,7 +50,7 @@ class MemorySequentialFile : public SequentialFile, private Handle {
   using Handle::Handle;
   Status Read(size_t n, Slice* result, char* scratch) override {
     *result = Slice(scratch, 0);
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = Check("read");
     if (!s.ok()) return s;
     const size_t got = file_->Read(position_, n, scratch);
@@ -73,7 +72,7 @@ class MemoryRandomAccessFile : public RandomAccessFile, private Handle {
   using Handle::Handle;
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = Check("pread");
     if (s.ok()) *result = Slice(scratch, file_->Read(offset, n, scratch));
     return s;
@@ -84,14 +83,14 @@ class MemoryWritableFile : public WritableFile, protected Handle {
  public:
   using Handle::Handle;
   Status Append(const Slice& data) override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("append");
     if (s.ok()) file_->Append(data, NowSeconds());
     return s;
   }
   Status Flush() override { return CheckOpen("flush"); }
   Status Sync() override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("fdatasync");
     if (s.ok()) file_->Sync();
     return s;
@@ -104,7 +103,7 @@ class MemoryReusedFile : public MemoryWritableFile {
  public:
   using MemoryWritableFile::MemoryWritableFile;
   Status Append(const Slice& data) override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("append");
     if (!s.ok()) return s;
     file_->Write(size_, data, NowSeconds());
@@ -119,31 +118,31 @@ class MemoryReusedFile : public MemoryWritableFile {
 
 class MemoryPageFile : public PageFile, private Handle {
  public:
-  MemoryPageFile(const MemoryFileSystem* fs, const std::string& path, const FileOptions& options,
+  MemoryPageFile(const Power* power, const std::string& path, const FileOptions& options,
                  std::shared_ptr<MemoryFile> file)
-      : Handle(fs, path, std::move(file)), options_(options) {}
+      : Handle(power, path, std::move(file)), options_(options) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     *result = Slice(scratch, 0);
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("pread");
     if (s.ok()) *result = Slice(scratch, file_->Read(offset, n, scratch));
     return s;
   }
   Status Write(uint64_t offset, const Slice& data) override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("pwrite");
     if (s.ok()) s = CheckPageWrite(path_, options_, offset, data.size());
     if (s.ok()) file_->Write(offset, data, NowSeconds());
     return s;
   }
   Status Sync() override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("fdatasync");
     if (s.ok()) file_->Sync();
     return s;
   }
   Status Truncate(uint64_t size) override {
-    std::shared_lock<std::shared_mutex> power(*fs_->power());
+    std::shared_lock<std::shared_mutex> power(*power_->mutex());
     Status s = CheckOpen("ftruncate");
     if (s.ok()) file_->Truncate(size);
     return s;
@@ -156,34 +155,34 @@ class MemoryPageFile : public PageFile, private Handle {
 
 }  // namespace
 
-std::unique_ptr<SequentialFile> NewMemorySequentialFile(const MemoryFileSystem* fs,
+std::unique_ptr<SequentialFile> NewMemorySequentialFile(const Power* power,
                                                         const std::string& path,
                                                         std::shared_ptr<MemoryFile> file) {
-  return std::make_unique<MemorySequentialFile>(fs, path, std::move(file));
+  return std::make_unique<MemorySequentialFile>(power, path, std::move(file));
 }
 
-std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const MemoryFileSystem* fs,
+std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const Power* power,
                                                             const std::string& path,
                                                             std::shared_ptr<MemoryFile> file) {
-  return std::make_unique<MemoryRandomAccessFile>(fs, path, std::move(file));
+  return std::make_unique<MemoryRandomAccessFile>(power, path, std::move(file));
 }
 
-std::unique_ptr<WritableFile> NewMemoryWritableFile(const MemoryFileSystem* fs,
+std::unique_ptr<WritableFile> NewMemoryWritableFile(const Power* power,
                                                     const std::string& path,
                                                     std::shared_ptr<MemoryFile> file) {
-  return std::make_unique<MemoryWritableFile>(fs, path, std::move(file));
+  return std::make_unique<MemoryWritableFile>(power, path, std::move(file));
 }
 
-std::unique_ptr<WritableFile> NewMemoryReusedFile(const MemoryFileSystem* fs,
+std::unique_ptr<WritableFile> NewMemoryReusedFile(const Power* power,
                                                   const std::string& path,
                                                   std::shared_ptr<MemoryFile> file) {
-  return std::make_unique<MemoryReusedFile>(fs, path, std::move(file));
+  return std::make_unique<MemoryReusedFile>(power, path, std::move(file));
 }
 
-std::unique_ptr<PageFile> NewMemoryPageFile(const MemoryFileSystem* fs, const std::string& path,
+std::unique_ptr<PageFile> NewMemoryPageFile(const Power* power, const std::string& path,
                                             const FileOptions& options,
                                             std::shared_ptr<MemoryFile> file) {
-  return std::make_unique<MemoryPageFile>(fs, path, options, std::move(file));
+  return std::make_unique<MemoryPageFile>(power, path, options, std::move(file));
 }
 
 }  // namespace compassdb

@@ -7,26 +7,25 @@
 
 #include "env/file_system.h"
 #include "env/sim/memory_file.h"
+#include "env/sim/power.h"
 
 namespace compassdb {
 
-class MemoryFileSystem;
-
-// `fs` outlives what is made.
-std::unique_ptr<SequentialFile> NewMemorySequentialFile(const MemoryFileSystem* fs,
+// `power` outlives what is made.
+std::unique_ptr<SequentialFile> NewMemorySequentialFile(const Power* power,
                                                         const std::string& path,
                                                         std::shared_ptr<MemoryFile> file);
-std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const MemoryFileSystem* fs,
+std::unique_ptr<RandomAccessFile> NewMemoryRandomAccessFile(const Power* power,
                                                             const std::string& path,
                                                             std::shared_ptr<MemoryFile> file);
-std::unique_ptr<WritableFile> NewMemoryWritableFile(const MemoryFileSystem* fs,
+std::unique_ptr<WritableFile> NewMemoryWritableFile(const Power* power,
                                                     const std::string& path,
                                                     std::shared_ptr<MemoryFile> file);
 // Writes over what the file holds, from its beginning on.
-std::unique_ptr<WritableFile> NewMemoryReusedFile(const MemoryFileSystem* fs,
+std::unique_ptr<WritableFile> NewMemoryReusedFile(const Power* power,
                                                   const std::string& path,
                                                   std::shared_ptr<MemoryFile> file);
-std::unique_ptr<PageFile> NewMemoryPageFile(const MemoryFileSystem* fs, const std::string& path,
+std::unique_ptr<PageFile> NewMemoryPageFile(const Power* power, const std::string& path,
                                             const FileOptions& options,
                                             std::shared_ptr<MemoryFile> file);
 

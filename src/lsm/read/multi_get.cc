@@ -11,7 +11,7 @@
 #include "iter/merge_helper.h"
 #include "lsm/read/point_values.h"
 #include "lsm/version/lsm_version.h"
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/read_stats.h"
 
 namespace compassdb {

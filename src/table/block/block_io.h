@@ -130,6 +130,16 @@ class BlockRef {
   rocksdb::Cache::Handle* handle_ = nullptr;
 };
 
+// Blocks that are in memory for the reads of a batch. One thread at a time.
+class ReadyBlocks {
+ public:
+  // False if the block is not here. Otherwise *status is that of its read, and *ref the block if it is OK.
+  virtual bool Get(uint64_t file_id, uint64_t offset, BlockRef* ref, Status* status) = 0;
+
+ protected:
+  ~ReadyBlocks() = default;
+};
+
 // Cache first, then the file. Thread safe.
 class BlockLoader {
  public:

@@ -9,7 +9,7 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb/secondary_cache.h"
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/block/cached_record.h"
 #include "table/table_forge.h"
 #include "util/compression.h"

@@ -2,7 +2,7 @@
 // Iterators and cursors over pieces with damage behind right checksums, over files that are gone, and where few files may
 // be open.
 #include "env/read_batch.h"
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/directory/separator_builder.h"
 #include "table/table_forge.h"
 

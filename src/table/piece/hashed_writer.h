@@ -14,7 +14,7 @@
 #include "format/internal_key.h"
 #include "table/piece/hashed_index.h"
 #include "table/piece/key_order.h"
-#include "table/piece/piece_builder.h"
+#include "table/piece/piece_hashes.h"
 #include "util/arena.h"
 
 namespace compassdb {

@@ -9,6 +9,7 @@
 #include "table/block/cached_record.h"
 #include "table/block/point_block.h"
 #include "table/piece/hashed_iterator.h"
+#include "table/piece/piece_collectors.h"
 #include "table/piece/piece_reader.h"
 #include "util/epoch.h"
 #include "util/heap_bytes.h"

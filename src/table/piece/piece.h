@@ -16,18 +16,15 @@
 #include "rocksdb/cleanable.h"
 #include "table/block/block_hints.h"
 #include "table/directory/index_part.h"
-#include "table/piece/piece_builder.h"
+#include "table/piece/piece_hashes.h"
 #include "table/piece/piece_meta.h"
+#include "table/piece/piece_ref.h"
 #include "table/read_options.h"
 #include "table/table_context.h"
 
 namespace compassdb {
 
 class LoadedBlock;
-class PieceReader;
-using PieceRef = PartRef<PieceReader>;
-
-IndexMemory MemoryOf(const PieceReader& reader);
 
 // A record found by a point read. `value` is valid while `pin` is undisturbed.
 struct FoundRecord {

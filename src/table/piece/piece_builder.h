@@ -17,6 +17,7 @@
 #include "rocksdb/statistics.h"
 #include "table/file/compaction_file.h"
 #include "table/piece/piece_collectors.h"
+#include "table/piece/piece_hashes.h"
 #include "table/piece/piece_meta.h"
 
 namespace compassdb {
@@ -46,19 +47,6 @@ struct PieceBuildOptions {
   rocksdb::TablePropertiesCollectorFactory::Context collector_context{
       0, rocksdb::TablePropertiesCollectorFactory::Context::kUnknownLevelAtCreation};
   std::function<void(const std::string&)> log;  // one line; may be empty
-};
-
-// The hash list of a piece: one entry per distinct user key, in the order of the data (keys, slots
-// or hashes). Empty if the piece has none.
-struct PieceHashes {
-  // The key's newest record here is a merge operand: older records in other places count.
-  static constexpr uint8_t kMerge = 1;
-  // When it was written, another piece of the TPH had a newer record of the key.
-  static constexpr uint8_t kStale = 2;
-
-  std::vector<uint64_t> h1;
-  std::vector<uint64_t> h2;
-  std::vector<uint8_t> flags;
 };
 
 // One thread at a time. A piece is one extent: unless the file is shared (extent_writer.h), nothing else

@@ -19,7 +19,7 @@
 
 #include "format/range_tombstone.h"
 #include "rocksdb/status.h"
-#include "table/piece/piece_builder.h"
+#include "table/piece/piece_hashes.h"
 #include "table/piece/piece_meta.h"
 
 namespace compassdb {

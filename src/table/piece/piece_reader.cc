@@ -2,7 +2,6 @@
 #include "table/piece/piece_reader.h"
 
 #include "format/user_timestamp.h"
-#include "table/block/block_set.h"
 #include "table/read_stats.h"
 #include "util/heap_bytes.h"
 

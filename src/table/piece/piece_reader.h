@@ -13,12 +13,13 @@
 
 #include "env/read_ahead.h"
 #include "filter/table_filter.h"
+#include "iter/internal_iterator.h"
 #include "table/block/block_io.h"
 #include "table/directory/separator_index.h"
 #include "table/file/file_cache.h"
 #include "table/piece/hashed_index.h"
-#include "table/piece/piece.h"
 #include "table/piece/piece_format.h"
+#include "table/piece/piece_ref.h"
 #include "table/table_context.h"
 
 namespace compassdb {

@@ -3,7 +3,7 @@
 // in memory of their own.
 #include "env/read_batch.h"
 #include "env/sim/fault_injection_file_system.h"
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/table_forge.h"
 
 namespace compassdb {

@@ -9,16 +9,10 @@
 
 #include "iter/compaction_iterator.h"
 #include "store/store.h"
+#include "tableless/page/new_version.h"
 #include "tableless/page/page_format.h"
 
 namespace compassdb {
-
-// A record of a memtable; the caller owns the bytes of slices.
-struct NewVersion {
-  SequenceNumber sequence = 0;
-  ValueType type = kTypeDeletion;
-  Slice value;
-};
 
 struct KeyOutcome {
   // The new record of the page; none: the key is deleted.

@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "tableless/page/key_fold.h"
+#include "rocksdb/status.h"
+#include "tableless/page/new_version.h"
 
 namespace compassdb {
+
+using rocksdb::Status;
 
 // Newest first.
 void EncodeUnfolded(const std::vector<NewVersion>& versions, std::string* value);

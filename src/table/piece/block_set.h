@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "table/block/block_io.h"
-#include "table/piece/piece.h"
+#include "table/piece/piece_ref.h"
 
 namespace compassdb {
 
-class BlockSet {
+class BlockSet final : public ReadyBlocks {
  public:
   BlockSet();
   ~BlockSet();
@@ -26,9 +26,8 @@ class BlockSet {
   // Once for each Get that will follow. Before Load.
   void Want(PieceRef piece, uint32_t block);
   void Load(const BlockReadOptions& read);
-  // False if Want was not called, or as often as Get already. Otherwise
-  // *status is that of the read, and *ref the block if it is OK.
-  bool Get(uint64_t file_id, uint64_t offset, BlockRef* ref, Status* status);
+  // False if Want was not called, or as often as Get already.
+  bool Get(uint64_t file_id, uint64_t offset, BlockRef* ref, Status* status) override;
   void Clear();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 
 #include <algorithm>
 #include <tuple>
