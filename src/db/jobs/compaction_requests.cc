@@ -142,6 +142,8 @@ void AddRun(const JobReport& report, JobReport* all) {
   all->output_files = report.output_files;
   all->output_paths = report.output_paths;
   all->output_bytes = report.output_bytes;
+  all->bytes_written += report.bytes_written;
+  Append(report.value_files, &all->value_files);
   all->micros += report.micros;
 }
 

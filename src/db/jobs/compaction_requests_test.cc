@@ -209,6 +209,7 @@ TEST_F(CompactionRequestsTest, CompactFilesTakesTheNamedTablesDown) {
   EXPECT_GE(TablesAt(3), 1);
   EXPECT_EQ(info.output_level, 3);
   EXPECT_FALSE(info.input_files.empty());
+  EXPECT_GT(info.stats.total_output_bytes, 100 * 100u);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(Get(Key(i))[0], i < 50 ? 'a' : 'b');
   names.clear();
   for (const auto& table : Tables()) names.push_back(table.name);

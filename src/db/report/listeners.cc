@@ -6,6 +6,7 @@
 #include "db/report/table_properties.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_checksum.h"
+#include "store/job_reasons.h"
 #include "util/compression.h"
 
 namespace compassdb {
@@ -88,11 +89,11 @@ namespace {
 
 rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
   if (manual) return rocksdb::CompactionReason::kManualCompaction;
-  if (reason == "ttl") return rocksdb::CompactionReason::kTtl;
-  if (reason == "marked") return rocksdb::CompactionReason::kFilesMarkedForCompaction;
-  if (reason == "snapshots") return rocksdb::CompactionReason::kBottommostFiles;
-  if (reason == "values") return rocksdb::CompactionReason::kForcedBlobGC;
-  if (reason == "periodic") return rocksdb::CompactionReason::kPeriodicCompaction;
+  if (reason == kTtlReason) return rocksdb::CompactionReason::kTtl;
+  if (reason == kMarkedReason) return rocksdb::CompactionReason::kFilesMarkedForCompaction;
+  if (reason == kSnapshotsReason) return rocksdb::CompactionReason::kBottommostFiles;
+  if (reason == kValuesReason) return rocksdb::CompactionReason::kForcedBlobGC;
+  if (reason == kPeriodicReason) return rocksdb::CompactionReason::kPeriodicCompaction;
   return input_level == 0 ? rocksdb::CompactionReason::kLevelL0FilesNum
                           : rocksdb::CompactionReason::kLevelMaxLevelSize;
 }

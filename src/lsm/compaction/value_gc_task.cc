@@ -6,6 +6,7 @@
 
 #include "lsm/compaction/job_file.h"
 #include "lsm/lsm_store_impl.h"
+#include "store/job_reasons.h"
 #include "table/read_stats.h"
 #include "value_store/value_gc.h"
 
@@ -42,7 +43,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
 
   void ListInputs(JobReport* report) const override {
     CompactionTask::ListInputs(report);
-    report->reason = "values";
+    report->reason = kValuesReason;
   }
 
   Status Run(const std::vector<SequenceNumber>& snapshots, const std::atomic<bool>* cancel,

@@ -366,10 +366,9 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
 
 // Tables whose oldest data has expired are rewritten whole, at their level; level 0 is moved down.
 CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
-  uint64_t limit = config.ttl_seconds;
-  if (config.periodic_seconds != 0 && (limit == 0 || config.periodic_seconds < limit)) {
-    limit = config.periodic_seconds;
-  }
+  const bool periodic =
+      config.periodic_seconds != 0 && (config.ttl_seconds == 0 || config.periodic_seconds < config.ttl_seconds);
+  const uint64_t limit = periodic ? config.periodic_seconds : config.ttl_seconds;
   if (limit == 0 || input.now_seconds <= limit) return CompactionPlan();
   const auto is_old = [&](const PickerTable& t) {
     return !t.busy && std::any_of(t.meta->pieces.begin(), t.meta->pieces.end(), [&](const TphPiece& p) {
@@ -388,7 +387,7 @@ CompactionPlan PickByAge(const PickerInput& input, const PickerConfig& config) {
       plan.inputs = {static_cast<size_t>(old - tables.begin())};
       plan.rewrite = true;
     }
-    plan.reason = "age";
+    plan.reason = periodic ? kPeriodicReason : kTtlReason;
     if (!plan.empty()) return plan;
   }
   return CompactionPlan();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "format/internal_key.h"
+#include "store/job_reasons.h"
 #include "store/victim_order.h"
 #include "table/piece/piece_meta.h"
 
@@ -114,10 +115,6 @@ size_t PathOfLevel(const PickerInput& input, const PickerConfig& config, int lev
 bool SettlesOn(const PickerInput& input, const PickerConfig& config, const PickerTable& table,
                int level);
 
-inline constexpr const char* kSnapshotsReason = "snapshots";
-inline constexpr const char* kCoveredReason = "range deletions";
-inline constexpr const char* kScansReason = "scans";
-inline constexpr const char* kMarkedReason = "marked";
 // What a job costs in addition to its bytes (two syncs, the manifest), in bytes.
 inline constexpr uint64_t kConsolidationFixedCost = 1 << 20;
 // The table, or the tables with those below them, where scans have lost most per
