@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "iter/merging_iterator.h"
-#include "table/block/block_set.h"
+#include "table/piece/block_set.h"
 #include "table/piece/piece_reader.h"
 #include "table/piece/prefix_filtered_iterator.h"
 #include "table/read_stats.h"
@@ -229,9 +229,9 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
   if (!s.ok()) return s;
   if (!record.key_present) return s;  // another key's slot, with the same fingerprint
   Tick(context_->options.statistics, rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE);
-  // Rule 1. The slot names the newest record of the key over all pieces: if
-  // this is that record, nothing else can come before it. A record that a
-  // tombstone covers is fed, too: ctx handles it as a deletion.
+  // The slot names the newest record of the key over all pieces (docs/design/rules.md, tables,
+  // rule 2): if this is that record, nothing else can come before it. A record that a tombstone
+  // covers is fed, too: ctx handles it as a deletion.
   if (record.found && record.newest && record.type != kTypeMerge) {
     ctx->Add(record.sequence, record.type, record.value, &record.pin);
     return s;

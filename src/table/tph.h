@@ -75,9 +75,9 @@ class Tph {
   size_t MemoryBytes() const;
 
   // Feeds ctx the versions of user_key, newest first, until it wants no more.
-  // The fast path of rule 1: directory, one block, key equal, sequence at or
-  // below the read's, plain value or deletion, not covered; otherwise the
-  // pieces are searched one by one.
+  // The fast path (docs/design/table.md): directory, one block, key equal, sequence at or below
+  // the read's, no merge operand. A covered record counts as a deletion. Otherwise the pieces are
+  // searched one by one.
   // FindSlot was called on `probe`, if it has a directory.
   Status Get(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
              const DirectoryProbe& probe, GetContext* ctx) const;

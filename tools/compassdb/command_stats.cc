@@ -34,6 +34,9 @@ int Stats(const Globals& globals, bool json, const std::string& property, Databa
     if (!json && property.empty()) Print("Column family " + family->GetName());
     Print(text);
   }
+  if (!json && property.empty()) {
+    Print("Jobs and stalls are counted since open. Those of a running program are in its property compassdb.stats.");
+  }
   return FinishOutput("stats", kOk);
 }
 
