@@ -104,7 +104,7 @@ struct rocksdb_sst_file_metadata_t { const rocksdb::SstFileMetaData* rep; };
 
 namespace compassdb {
 
-// The handle of what a call that cannot report an error makes: null for want of memory.
+// The handle of what a call that cannot report an error makes: null without memory.
 template <class Handle, class... Parts>
 Handle* Create(Parts&&... parts) noexcept {
   try {

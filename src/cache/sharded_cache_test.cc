@@ -463,7 +463,7 @@ TEST_F(EmbeddedEntriesTest, AreFoundWithAndWithoutAHandle) {
     const EpochGuard guard;
     ASSERT_NE(Peek(1), nullptr);
     EXPECT_EQ(Peek(1)->number, 1u);
-    EXPECT_EQ(Peek(2), nullptr);  // there, but to be had by a handle only
+    EXPECT_EQ(Peek(2), nullptr);  // it exists, but only a handle can get it
     EXPECT_EQ(Peek(3), nullptr);
     Cache::Handle* const handle = ShardedCache::Pin(&Peek(1)->entry);
     ASSERT_NE(handle, nullptr);

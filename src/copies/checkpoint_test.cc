@@ -282,7 +282,7 @@ TEST_F(CheckpointTest, TakesUpWhatAKillLeftAndNothingElse) {
   EXPECT_TRUE(s.IsInvalidArgument() && s.ToString().find("/cp.tmp") != std::string::npos) << s.ToString();
   EXPECT_TRUE(fs_->FileExists("/cp.tmp/CURRENT").ok());
   ASSERT_TRUE(fs_->DeleteFile("/cp.tmp/CURRENT").ok());
-  // Before and behind the renaming, which only calls that fail for good leave so.
+  // Before and behind the renaming, which only permanent failures leave so.
   for (const char* left : {"/cp.tmp", "/cp"}) {
     ASSERT_TRUE(fs_->CreateDir(left).ok());
     ASSERT_TRUE(MarkUnfinished(fs_.get(), left, "checkpoint").ok());

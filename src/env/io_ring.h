@@ -83,7 +83,7 @@ class IoRing {
   const ProcessMark process_;
   Mutex mu_;
   struct io_uring ring_ GUARDED_BY(mu_) = {};
-  bool broken_ GUARDED_BY(mu_) = false;              // takes no transfers any more
+  bool broken_ GUARDED_BY(mu_) = false;              // takes no more transfers
   std::deque<RingTransfer*> queued_ GUARDED_BY(mu_);     // not in the submission queue yet
   std::deque<RingTransfer*> prepared_ GUARDED_BY(mu_);   // in it, not taken by the kernel
   std::vector<RingTransfer*> flight_ GUARDED_BY(mu_);    // the kernel has them; any order

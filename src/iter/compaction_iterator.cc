@@ -492,7 +492,7 @@ void CompactionIterator::ProcessMerge(const ParsedInternalKey& top, bool first) 
     if (ExtractType(input_->key()) == kTypeBlobIndex) {
       if (!FetchSeparated(base, &separated)) {
         if (!status_.ok()) return;
-        EmitOperands(&operands);  // the base stays as it is, below them
+        EmitOperands(&operands);  // the base stays unchanged, below them
         have_stripe_ = false;
         return;
       }

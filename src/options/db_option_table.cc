@@ -135,7 +135,7 @@ void AddDirectories(OptionTable<DBOptions>* t) {
   t->push_back(Text<DBOptions>(FIELD(db_log_dir), kFixed, kYes, "directory of LOG"));
   t->push_back(Text<DBOptions>(FIELD(wal_dir), kFixed, kYes, "directory of the write-ahead log; that of another database is refused"));
   t->push_back(Scalar<DBOptions>(FIELD(delete_obsolete_files_period_micros), kMutable, kHint,
-                                 "an obsolete file is deleted when nothing uses it any more"));
+                                 "an obsolete file is deleted when its last user has ended"));
   t->push_back(Scalar<DBOptions>(FIELD(max_open_files), kMutable, kYes, "size of the file cache, less ten for other files; 24 of the process's descriptors are left to the rest, with -1 at least a quarter of them"));
   t->push_back(Scalar<DBOptions>(FIELD(max_file_opening_threads), kFixed, kHint,
                                  "indexes are read at their first use"));

@@ -358,7 +358,7 @@ OptionInfo<S> Pointer(const char* name, T* C::*member, unsigned flags, Support s
   return info;
 }
 
-// Not to be had from text.
+// Cannot be made from text.
 template <class S>
 OptionInfo<S> StructOnly(const char* name, const char* type, std::function<bool(const S&)> is_set,
                          Support support, const char* note) {

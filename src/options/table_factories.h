@@ -30,7 +30,7 @@ inline bool IsLeveled(const PieceTableOptions& piece) {
   return piece.leveled || piece.point_index == PointIndex::kFilter;
 }
 
-// Whether its block cache is one that it made for want of another: not a wish of the application.
+// Whether it made its block cache because the application gave none.
 bool HasCacheOfItsOwn(const rocksdb::TableFactory& factory);
 
 // Whether it is one of RocksDB's or ours, not a class of the application.

@@ -50,13 +50,13 @@ struct StoreContext {
   std::function<bool(JobRecord*)> describe_job;
   std::function<uint64_t()> new_number;              // files, pieces, tables; thread safe
   std::function<void(const std::string&)> log_info;  // one line to the info log
-  // A table wants PickCompaction to be called. Without the mutex; may be null.
+  // Requests a call of PickCompaction for a table. Without the mutex; may be null.
   std::function<void()> compaction_wanted;
   // The live snapshots, ascending. Under any lock; null: none.
   std::function<std::vector<SequenceNumber>()> snapshots;
   std::function<SequenceNumber()> oldest_snapshot;  // kMaxSequenceNumber if there is none
   std::atomic<uint64_t>* pinned_value_runs = nullptr;  // ValueContext::pinned_runs
-  // A file of pages that is not needed any more; from any thread, under any lock.
+  // A file of pages is no longer needed; from any thread, under any lock.
   std::function<void(const std::string& path)> delete_later;
   rocksdb::FileChecksumGenFactory* checksums = nullptr;  // of new compaction files; null: none
   std::atomic<uint32_t> max_subcompactions{1};  // threads of one compaction

@@ -74,7 +74,7 @@ class Tph {
   // The bytes of this object and its metadata, without pieces, their metadata, and loaded parts.
   size_t MemoryBytes() const;
 
-  // Feeds ctx the versions of user_key, newest first, until it wants no more.
+  // Feeds ctx the versions of user_key, newest first, until it needs no more.
   // The fast path (docs/design/table.md): directory, one block, key equal, sequence at or below
   // the read's, no merge operand. A covered record counts as a deletion. Otherwise the pieces are
   // searched one by one.

@@ -103,7 +103,7 @@ Status TablelessView::ReadPage(uint32_t section, uint64_t page, PageRoom* room,
   uint64_t ended = in_flight.ended();
   Status s = ReadOnce(section, page, room, records);
   // A flush may be writing it. Newer views have it in a journal, or as it is then. A view whose section was
-  // rehashed since is of no use, but then no flush writes here any more. A page without a journal is in flight, or
+  // rehashed since is of no use, but then no flush writes here. A page without a journal is in flight, or
   // was until just now.
   std::shared_ptr<const TablelessView> last = shared_from_this();
   for (int i = 0; i < kTries && s.IsCorruption(); ++i) {

@@ -33,7 +33,7 @@ class Tracing {
   Status End();
 
   bool running() const { return running_.load(std::memory_order_relaxed); }
-  // `in_order`: at the front of the write queue. A trace wants batches either from there or before they queue.
+  // `in_order`: at the front of the write queue. A trace takes batches either from there or before they queue.
   void Write(const Slice& batch, bool in_order);
   void Get(uint32_t family, const Slice& key);
   // One family for each of the `n` keys.

@@ -113,7 +113,7 @@ TEST_F(PointLocksTest, ExpiredLocksAreTaken) {
   ASSERT_TRUE(locks_->Lock(request, 0, "k").ok());
   EXPECT_TRUE(locks_->Lock(Request(2, true, 5'000'000), 0, "k").ok());
   EXPECT_EQ(stolen_.count(1), 1u);
-  locks_->Unlock(1, 0, "k");  // not its lock any more
+  locks_->Unlock(1, 0, "k");  // no longer its lock
   EXPECT_TRUE(Lock(3, "k").IsTimedOut());
 }
 

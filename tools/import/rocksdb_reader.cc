@@ -178,7 +178,7 @@ class Reader {
     db_options_.allow_2pc = true;
     db_options_.wal_filter = &prepared_;
     db_options_.max_open_files = 1000;
-    db_options_.max_file_opening_threads = 1;  // without threads to be had, more of them end the process
+    db_options_.max_file_opening_threads = 1;  // if the system has no threads, more of them end the process
     // The file is written after the manifest, and an older one stays if that fails. So the manifest decides which
     // families exist. A family that is not in the file, or without a file, has default options.
     std::vector<std::string> names;

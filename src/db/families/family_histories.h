@@ -16,7 +16,7 @@ namespace compassdb {
 
 class FamilyHistories {
  public:
-  // `garbage` is notified of states that no reader has any more.
+  // `garbage` is notified of states that no reader has any longer.
   FamilyHistories(const DbConfig& config, Mutex* mu, CommitQueue& commits, ReleaseListener& garbage)
       : config_(config), mu_(mu), commits_(commits), garbage_(garbage) {}
 

@@ -63,7 +63,7 @@ class FamilyManager final : public HandleOwner {
   void HandleDestroyed(rocksdb::ColumnFamilyHandle* handle) override { listeners_.HandleDeletion(handle); }
   void DroppedFamilyReleased() override;
 
-  // The database is closed: no job, reader or writer uses a family any more.
+  // The database is closed: no job, reader or writer uses a family any longer.
   void Close();
 
  private:

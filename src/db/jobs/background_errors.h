@@ -9,9 +9,9 @@ namespace compassdb {
 // Where the parts of a database report errors. Without locks, except the front of the write queue.
 class BackgroundErrors {
  public:
-  // The error is in force from now on, unless a listener clears it.
+  // Sets the error, unless a listener clears it.
   virtual void SetBackgroundError(const rocksdb::Status& error, rocksdb::BackgroundErrorReason reason) = 0;
-  // The error in force refused a write.
+  // The current error refused a write.
   virtual void WriteRefused() = 0;
 
  protected:

@@ -25,7 +25,7 @@ class ErrorHandler {
   // Severity that an error of this origin has.
   static Status::Severity SeverityOf(const Status& error, rocksdb::BackgroundErrorReason reason);
 
-  // Records the error unless a worse one is in force. Returns the one in force, with severity.
+  // Records the error unless the current one is worse. Returns the current one, with severity.
   Status Set(const Status& error, rocksdb::BackgroundErrorReason reason);
   Status error() const;
   // Clears anything but a fatal error.

@@ -10,7 +10,7 @@ void ErrorReporter::SetBackgroundError(const Status& error, rocksdb::BackgroundE
   Status set(error, ErrorHandler::SeverityOf(error, reason));
   listeners_.BackgroundError(reason, &set);
   if (set.ok()) {
-    // A listener took it away; but not that of a log, which takes no more writes.
+    // A listener cleared it. The error of a log remains, because the log takes no more writes.
     if (!logs_.failed()) return;
     set = Status(error, ErrorHandler::SeverityOf(error, reason));
   }

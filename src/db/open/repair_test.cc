@@ -77,7 +77,7 @@ TEST_F(RepairTest, CurrentIsLostOrDamaged) {
 
 // A manifest that was begun and given up has the higher number, but the older state.
 TEST_F(RepairTest, TheNewestStateCountsWithoutCurrent) {
-  options_.max_manifest_file_size = 1;  // each commit wants a new one
+  options_.max_manifest_file_size = 1;  // each commit needs a new one
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());

@@ -69,7 +69,7 @@ class LinkDir {
 
 class Secondary final : public FollowedPrimary {
  public:
-  // `shown_sequence`: the newest that readers may see. `garbage` is notified of states that no reader has any more.
+  // `shown_sequence`: the newest that readers may see. `garbage` is notified of states that no reader has any longer.
   // `tables`: where the primary has its compaction files; one directory or more. `links` may be null. `names`: of the
   // families that are opened.
   Secondary(const DbConfig& config, const DatabaseFiles& files, ColumnFamilySet& families,

@@ -418,7 +418,7 @@ TEST_F(ValueBoundTest, IsKeptDuringTheOnlyCompaction) {
   Load(kKeys, 512 << 10);
   filter.Arm();
   std::atomic<bool> done{false}, hung{false};
-  std::thread watchdog([&] {  // or writers would wait for good
+  std::thread watchdog([&] {  // or writers would wait forever
     for (int i = 0; i < 1200 && !done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     hung = !done;
     if (hung) filter.Release();

@@ -16,7 +16,7 @@ namespace compassdb {
 
 class WriteAdmission {
  public:
-  // `garbage`: is notified of states that no reader has any more. A stalled write ends early at `shutting_down`.
+  // `garbage`: is notified of states that no reader has any longer. A stalled write ends early at `shutting_down`.
   WriteAdmission(const DbConfig& config, WriteFront& front, Mutex* mu, const ColumnFamilySet& families,
                  MemTableSwitch& memtables, WriteStalls& stalls, ReleaseListener& garbage, BackgroundWork& work,
                  const ErrorHandler& errors, BackgroundErrors& background_errors,

@@ -10,7 +10,7 @@
 
 namespace compassdb {
 
-// The user's RandomRWFile as the engine sees it: one call at a time, as that class wants it. The Env
+// The user's RandomRWFile as the engine sees it: one call at a time, as that class requires. The Env
 // sets sizes by the file's name. NotSupported, without a trace on the disk, from an Env that has no
 // such files. `env` outlives the result.
 Status OpenEnvPageFile(rocksdb::Env* env, const std::string& path, const FileOptions& options,

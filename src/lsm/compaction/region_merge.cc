@@ -231,7 +231,7 @@ Status RegionMerge::CoveredBytes(const Region& region, const Tph& base,
   for (const auto& piece : base.pieces()) {
     if (Status s = piece->ReadRangeTombstones(&all); !s.ok()) return s;
   }
-  // Tombstones that a snapshot does not see, and with times those that history keeps, hide nothing for good.
+  // Tombstones that a snapshot does not see, and with times those that history keeps, hide nothing permanently.
   std::erase_if(all, [&](RangeTombstone& t) {
     return !t.timestamp.empty() || (!snapshots_.empty() && t.sequence > snapshots_.front()) ||
            !ClipTombstone(cmp_, region.lower, region.upper, &t);
@@ -292,7 +292,7 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
     const bool any = std::any_of(tombstones.begin(), tombstones.end(), [&](RangeTombstone t) {
       return ClipTombstone(cmp_, region.lower, region.upper, &t);
     });
-    if (!any) return Status::OK();  // the base stays as it is
+    if (!any) return Status::OK();  // the base stays unchanged
   }
   // Equal keys may have different bytes, or tables have no directory, so that it is unknown what is
   // shadowed.

@@ -10,7 +10,7 @@
 
 namespace compassdb {
 
-// Tables leave their levels, for another one or for good.
+// Tables leave their levels, for another one or permanently.
 class LsmStore::EditTask final : public CompactionTask {
  public:
   static constexpr int kNowhere = -1;

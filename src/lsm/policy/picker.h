@@ -29,7 +29,7 @@ struct PickerTable {
   bool marked = false;  // Store::MarkForCompaction
   bool sparse = false;  // has an extent in a file that must be vacated
   bool covers = false;  // has range deletions that hide separated values, and no snapshot needs them
-  // Data bytes that no snapshot sees any more, if snapshots have kept some of them.
+  // Data bytes that no snapshot sees now, if snapshots have kept some of them.
   uint64_t released_bytes = 0;
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it
 };

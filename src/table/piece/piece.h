@@ -87,7 +87,7 @@ class Piece {
   // The bytes that it owns, without itself and the index.
   size_t MemoryBytes() const;
 
-  // Called when no version names the piece any more.
+  // Called when no version names the piece any longer.
   void EraseFromCache() const;
 
  private:

@@ -34,7 +34,7 @@ class PieceCollectors {
   void Add(const Slice& user_key, const Slice& value, ValueType type, SequenceNumber sequence,
            uint64_t bytes_written);
   void AddBlock(uint64_t uncompressed_bytes);
-  // Once. True if a collector wants the piece compacted.
+  // Once. True if a collector requests a compaction of the piece.
   bool Finish(CollectedProperties* collected);
 
  private:

@@ -22,7 +22,7 @@ namespace compassdb {
 // Thread safe: any thread reads pages, one job at a time writes them.
 class SectionFile {
  public:
-  // `release` is called by any thread with the path of a file that is not needed any more.
+  // `release` is called by any thread with the path of a file that is no longer needed.
   SectionFile(FileCache* files, std::string path, uint64_t number,
               std::function<void(const std::string&)> release)
       : files_(files), path_(std::move(path)), number_(number), release_(std::move(release)) {}
