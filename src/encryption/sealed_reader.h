@@ -71,7 +71,7 @@ class SealedReader {
                                 std::unique_ptr<SealedReader>* reader);
 
   // Whether bytes at the end that are no segment, as a crash leaves them, are the end or Corruption. After
-  // that end does not move: it may be a segment that is being written, and a reader that
+  // that the end stays there: it may be a segment that is being written, and a reader that
   // skips damage must not find a part of it.
   enum class Tail { kIsEnd, kIsCorruption };
   // Shorter only at the end of the file, which may have grown since it was opened. Corruption where
