@@ -45,7 +45,11 @@ struct ColumnFamily::MemTableCharge {
 };
 
 void ColumnFamily::StartMemTable() {
+  mem = NewMemTable(&charge_);
   mem_prepared_log = UINT64_MAX;
+}
+
+std::shared_ptr<MemTable> ColumnFamily::NewMemTable(std::shared_ptr<MemTableCharge>* charge) {
   MemTableOptions memtable;
   memtable.comparator = user_comparator();
   memtable.write_buffer_size = settings.write_buffer_size;
@@ -63,9 +67,11 @@ void ColumnFamily::StartMemTable() {
       memtable.separated_from = LeastSeparated(options_);
     }
   }
-  charge_ = std::make_shared<MemTableCharge>(write_buffers_);
-  mem = std::shared_ptr<MemTable>(new MemTable(memtable, next_memtable_id_++),
-                                  [charge = charge_](MemTable* m) { delete m; });
+  auto charged = std::make_shared<MemTableCharge>(write_buffers_);
+  std::shared_ptr<MemTable> made(new MemTable(memtable, next_memtable_id_++),
+                                 [charged](MemTable* m) { delete m; });
+  *charge = std::move(charged);
+  return made;
 }
 
 void ColumnFamily::ChargeMemTable() {
@@ -135,28 +141,44 @@ void ColumnFamily::CheckInvariants() const {
   }
 }
 
-void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
-  CheckInvariants();
-  auto* state = new ReadState;
+std::unique_ptr<ReadState> ColumnFamily::NewReadState() const {
+  auto state = std::make_unique<ReadState>();
   state->mem = mem;
   for (auto it = immutables.rbegin(); it != immutables.rend(); ++it) {
     state->immutables.push_back(it->mem);
   }
   state->view = store_->view();
-  read_state_.Install(state, garbage);
+  return state;
+}
+
+void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
+  CheckInvariants();
+  ReadStateHolder::MakeRoom(garbage);
+  read_state_.Install(NewReadState().release(), garbage);
 }
 
 void ColumnFamily::SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage) {
+  // First what may run out of memory: nothing has changed then.
+  std::shared_ptr<MemTableCharge> charge;
+  std::shared_ptr<MemTable> next = NewMemTable(&charge);
+  std::unique_ptr<ReadState> state = NewReadState();
+  state->immutables.insert(state->immutables.begin(), mem);
+  state->mem = next;
+  ReadStateHolder::MakeRoom(garbage);
+  immutables.push_back({mem, mem_log_number, mem_prepared_log, false});
+
   if (write_buffers_ != nullptr) write_buffers_->ScheduleFreeMem(charge_->bytes);
   mem->MarkImmutable();
   mem->set_log_number(mem_log_number);
   mem->set_next_log_number(log_number);
-  immutables.push_back({mem, mem_log_number, mem_prepared_log, false});
   ++sealed_count;
-  StartMemTable();
+  mem = std::move(next);
+  charge_ = std::move(charge);
+  mem_prepared_log = UINT64_MAX;
   mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
   mem_log_number = log_number;
-  InstallReadState(garbage);
+  CheckInvariants();
+  read_state_.Install(state.release(), garbage);
 }
 
 size_t ColumnFamily::MemTableBytes(bool with_immutables) const {

@@ -92,7 +92,7 @@ class ColumnFamily {
   // [mutex] The oldest log that may hold a record newer than those of the n oldest sealed memtables.
   uint64_t LogBehind(size_t n) const { return n < immutables.size() ? immutables[n].log_number : mem_log_number; }
   // [mutex, front] The active memtable becomes immutable; records from now on
-  // are in log `log_number` or later.
+  // are in log `log_number` or later. Without memory (std::bad_alloc) nothing changes.
   void SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage);
   // [mutex] Publishes memtables and store view to readers.
   void InstallReadState(std::vector<ReadState*>* garbage);
@@ -172,6 +172,8 @@ class ColumnFamily {
   std::vector<std::shared_ptr<const rocksdb::SliceTransform>> extractors_ GUARDED_BY(options_mu_);
   ValueRoom value_room_;  // mutex
   struct MemTableCharge;
+  std::shared_ptr<MemTable> NewMemTable(std::shared_ptr<MemTableCharge>* charge);
+  std::unique_ptr<ReadState> NewReadState() const;
   uint64_t next_memtable_id_ = 1;           // front
   std::shared_ptr<MemTableCharge> charge_;  // front; of `mem`
   ReadStateHolder read_state_;  // last: its states hold views of the store

@@ -70,6 +70,10 @@ class ReadStateHolder {
   // Makes `state` current; takes ownership of its reference. Old references are
   // appended to `garbage`, to be released once the caller holds no lock.
   void Install(ReadState* state, std::vector<ReadState*>* garbage);
+  // Before it: Install allocates nothing then.
+  static void MakeRoom(std::vector<ReadState*>* garbage) {
+    garbage->reserve(garbage->size() + kSlots + 1);
+  }
 
   // Pins the current state without lock in the common case; Return gives it back.
   ReadState* Take();
