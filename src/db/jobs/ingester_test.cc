@@ -14,7 +14,10 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
     Open();
     manager_.MakeDefaultHandle();
   }
-  ~IngesterTest() override { manager_.Close(); }
+  ~IngesterTest() override {
+    jobs.Close();
+    manager_.Close();
+  }
   void FamilyChanged(const std::shared_ptr<ColumnFamily>&) override {}
   void FamiliesChanged() override {}
 
@@ -105,6 +108,8 @@ TEST_F(IngesterTest, WhatCannotBeCommittedIsNotThere) {
   EXPECT_EQ(Tables(), 0u);
   EXPECT_TRUE(errors.writes_refused());
   db.fs.ClearFaults();
+  MutexLock lock(&db.mu);
+  EXPECT_TRUE(commits.Rotate().ok());  // it may be closed now
 }
 
 TEST_F(IngesterTest, AFamilyThatCannotBeImportedIsNone) {
