@@ -18,7 +18,8 @@ class ResumerTest : public ::testing::Test, protected JobsHarness {
     Open();
     db.Put("k", "v");
   }
-  ~ResumerTest() override { auto_resume_.Stop(); }
+  // Its thread calls virtual functions of this fixture.
+  void TearDown() override { auto_resume_.Stop(); }
 
   Flusher flusher_{environment, deps, front.queue, *this, jobs};
   Resumer resumer_{environment, db.families, errors, front, *this, jobs, flusher_};
