@@ -39,16 +39,24 @@ size_t SkipSpace(const std::string& text, size_t pos) {
   return pos;
 }
 
-// The number that text begins with, and the text behind it. False if there is none, or if it is
-// too large.
-bool ParseNumber(const std::string& text, bool* negative, uint64_t* magnitude, Slice* rest) {
-  size_t at = 0;
-  while (at < text.size() && IsAsciiSpace(text[at])) ++at;
-  *negative = at < text.size() && text[at] == '-';
-  if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
-  *rest = Slice(text.data() + at, text.size() - at);
-  return ConsumeDecimal(rest, magnitude);
-}
+// The number that a text begins with.
+struct Number {
+  bool negative = false;
+  uint64_t magnitude = 0;
+  Slice rest;  // the text behind it
+
+  // False if there is none, or if it is too large.
+  bool Parse(const std::string& text) {
+    size_t at = SkipSpace(text, 0);
+    negative = at < text.size() && text[at] == '-';
+    if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+    rest = Slice(text.data() + at, text.size() - at);
+    return ConsumeDecimal(&rest, &magnitude);
+  }
+  // In a signed type whose largest value is `most`.
+  bool Fits(uint64_t most) const { return magnitude <= most + (negative ? 1 : 0); }
+  uint64_t Wrapped() const { return negative ? 0 - magnitude : magnitude; }
+};
 
 // By how many bits the suffix that `rest` begins with shifts. Anything else counts as no suffix.
 int SuffixShift(const Slice& rest, bool tera) {
@@ -188,32 +196,23 @@ bool ParseBool(const std::string& text, bool* value) {
 
 // Shifts wrap, as RocksDB's do.
 bool ParseSigned(const std::string& text, int64_t* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  if (magnitude > static_cast<uint64_t>(INT64_MAX) + (negative ? 1 : 0)) return false;
-  *value = static_cast<int64_t>((negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true));
+  Number number;
+  if (!number.Parse(text) || !number.Fits(INT64_MAX)) return false;
+  *value = static_cast<int64_t>(number.Wrapped() << SuffixShift(number.rest, true));
   return true;
 }
 
 bool ParseInt(const std::string& text, int* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  if (magnitude > static_cast<uint64_t>(INT_MAX) + (negative ? 1 : 0)) return false;
-  *value = static_cast<int>(static_cast<uint32_t>(negative ? 0 - magnitude : magnitude)
-                            << SuffixShift(rest, false));
+  Number number;
+  if (!number.Parse(text) || !number.Fits(INT_MAX)) return false;
+  *value = static_cast<int>(static_cast<uint32_t>(number.Wrapped()) << SuffixShift(number.rest, false));
   return true;
 }
 
 bool ParseUnsigned(const std::string& text, uint64_t* value) {
-  bool negative = false;
-  uint64_t magnitude = 0;
-  Slice rest;
-  if (!ParseNumber(text, &negative, &magnitude, &rest)) return false;
-  *value = (negative ? 0 - magnitude : magnitude) << SuffixShift(rest, true);
+  Number number;
+  if (!number.Parse(text)) return false;
+  *value = number.Wrapped() << SuffixShift(number.rest, true);
   return true;
 }
 
