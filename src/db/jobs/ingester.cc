@@ -222,11 +222,10 @@ Status Ingester::AssignSequences(std::vector<Ingestion>* ingestions, bool snapsh
   return Status::OK();
 }
 
-Status Ingester::Import(const rocksdb::ColumnFamilyOptions& options,
-                                            const std::string& name,
-                                            const rocksdb::ImportColumnFamilyOptions& import,
-                                            const rocksdb::ExportImportFilesMetaData& metadata,
-                                            rocksdb::ColumnFamilyHandle** handle) {
+Status Ingester::Import(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                        const rocksdb::ImportColumnFamilyOptions& import,
+                        const rocksdb::ExportImportFilesMetaData& metadata,
+                        rocksdb::ColumnFamilyHandle** handle) {
   *handle = nullptr;
   if (metadata.files.empty()) return Status::InvalidArgument("The list of files is empty");
   if (options.comparator == nullptr || metadata.db_comparator_name != options.comparator->Name()) {

@@ -36,7 +36,7 @@ Status CheckWriteTime(ColumnFamilyHandle* handle, const Slice& ts) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   const Slice& value) {
+                      const Slice& value) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOne(this, options, key.size() + value.size() + 32, [&](WriteBatch* batch) {
     return batch->Put(family, key, value);
@@ -51,7 +51,7 @@ Status WritePath::Delete(const WriteOptions& options, ColumnFamilyHandle* family
 }
 
 Status WritePath::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
-                            const Slice& key) {
+                               const Slice& key) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOne(this, options, key.size() + 32, [&](WriteBatch* batch) {
     return batch->SingleDelete(family, key);
@@ -59,7 +59,7 @@ Status WritePath::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* 
 }
 
 Status WritePath::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
-                           const Slice& begin, const Slice& end) {
+                              const Slice& begin, const Slice& end) {
   if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOne(this, options, begin.size() + end.size() + 32, [&](WriteBatch* batch) {
     return batch->DeleteRange(family, begin, end);
@@ -67,7 +67,7 @@ Status WritePath::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* f
 }
 
 Status WritePath::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                     const Slice& value) {
+                        const Slice& value) {
   if (Status s = config_.CheckWritable("Merge"); !s.ok()) return s;
   if (Status s = CheckUntimed(family); !s.ok()) return s;
   if (FamilyOf(family)->merge_operator() == nullptr) {
@@ -79,47 +79,47 @@ Status WritePath::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
 }
 
 Status WritePath::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                         const rocksdb::WideColumns& columns) {
+                            const rocksdb::WideColumns& columns) {
   if (family != nullptr) {
     if (Status s = CheckUntimed(family); !s.ok()) return s;
   }
-  WriteBatch batch;
-  const Status s = batch.PutEntity(family, key, columns);
-  return s.ok() ? Write(options, &batch) : s;
+  return WriteOne(this, options, 0, [&](WriteBatch* batch) {
+    return batch->PutEntity(family, key, columns);
+  });
 }
 
 // --- With timestamps
 
 Status WritePath::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                   const Slice& ts, const Slice& value) {
+                      const Slice& ts, const Slice& value) {
   if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + value.size() + 32);
-  if (Status s = batch.Put(family, key, ts, value); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + ts.size() + value.size() + 32, [&](WriteBatch* batch) {
+    return batch->Put(family, key, ts, value);
+  });
 }
 
 Status WritePath::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
-                      const Slice& ts) {
+                         const Slice& ts) {
   if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + 32);
-  if (Status s = batch.Delete(family, key, ts); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + ts.size() + 32, [&](WriteBatch* batch) {
+    return batch->Delete(family, key, ts);
+  });
 }
 
 Status WritePath::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
-                            const Slice& key, const Slice& ts) {
+                               const Slice& key, const Slice& ts) {
   if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(key.size() + ts.size() + 32);
-  if (Status s = batch.SingleDelete(family, key, ts); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, key.size() + ts.size() + 32, [&](WriteBatch* batch) {
+    return batch->SingleDelete(family, key, ts);
+  });
 }
 
 Status WritePath::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
-                           const Slice& begin, const Slice& end, const Slice& ts) {
+                              const Slice& begin, const Slice& end, const Slice& ts) {
   if (Status s = CheckWriteTime(family, ts); !s.ok()) return s;
-  WriteBatch batch(begin.size() + end.size() + 2 * ts.size() + 32);
-  if (Status s = batch.DeleteRange(family, begin, end, ts); !s.ok()) return s;
-  return Write(options, &batch);
+  return WriteOne(this, options, begin.size() + end.size() + 2 * ts.size() + 32, [&](WriteBatch* batch) {
+    return batch->DeleteRange(family, begin, end, ts);
+  });
 }
 
 }  // namespace compassdb
