@@ -40,8 +40,8 @@ std::string MagicOf(FileType type) {
   return magic;
 }
 
-// What a power cut leaves of a file that was just begun: a log too short to hold its magic number, or a compaction
-// file with a part of its own.
+// What a power cut leaves of a file that was just begun. A log is too short to hold its magic number; a compaction
+// file has a part of its own.
 bool IsTornBeginning(const std::string& start, FileType type) {
   constexpr size_t kLogMagicEnds = 24;  // at the latest
   if (type == FileType::kWal) return start.size() < kLogMagicEnds;

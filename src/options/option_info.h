@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An option, declared once: from its row come the parser, the printer, the
-// OPTIONS file, SetOptions, the refusal at open, the range, the warning in LOG
-// and the table in docs/options.md.
+// An option, declared once. From its row come the parser, the printer, the
+// OPTIONS file, SetOptions and the range, and also the refusal at open, the
+// warning in LOG and the table in docs/options.md.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files that a copy of the database is made of, and their checksums.
 //
-// A copy is consistent because of the order in which its parts are listed,
-// with deletions disabled: first, under the mutex, the manifest's length and the
-// compaction files of that very state; then the logs. Later commits and
+// A copy is consistent because of the order in which its parts are listed, with
+// deletions disabled. First come, under the mutex, the manifest's length and the
+// compaction files of that very state, then the logs. Later commits and
 // writes are in the logs, too. A read-only database disables nothing: its logs are
 // those that it has replayed, up to that place. A copy is refused once its primary
 // has deleted one of them.

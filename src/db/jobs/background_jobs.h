@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background jobs of a database: decides when flushes, compactions and collections of separated values begin, and
-// runs them on the threads that it shares with other databases (Scheduler).
+// The background jobs of a database: decides when flushes, compactions and collections of separated values begin. They
+// run on threads that databases share (Scheduler).
 //
 // A family that needs a flush or a compaction is queued once. While there are more queued families than scheduled jobs,
 // and fewer jobs than max_background_jobs allows, a job is scheduled; it takes the first family of its queue that may

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables from other databases: ingestion, and import of column families.
 //
-// Ingestion runs at the front of the write queue, so that it has its place in the order of writes: memtables with keys
-// in its range are flushed first, the records get one sequence (0, if there is nothing that they could hide, that hides
-// them or that a snapshot could see), become tables of the store, and are committed together. If a snapshot was taken
-// before the commit, they are written again with a sequence. During an ingestion writers wait, and new snapshots wait
-// for such a commit.
+// Ingestion runs at the front of the write queue, so that it has its place in the order of writes. Memtables with keys
+// in its range are flushed first. The records of a table get one sequence, become a table of the store, and are
+// committed together. The sequence is 0 if they hide nothing, nothing hides them, and no snapshot could see them. If a
+// snapshot was taken before the commit, they are written again with a sequence. Writers wait during an ingestion, and
+// new snapshots wait for such a commit.
 //
 // Thread safety: all methods, which are called without any lock.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A write-ahead log that failed ends at an unknown place, so the memtables are
-// flushed and a new log is begun before the first write is let in: recovery
+// A write-ahead log that failed ends at an unknown place. So before the first
+// write is let in, the memtables are flushed and a new log is begun: recovery
 // never needs to read across the gap. All families are flushed in one commit. So
 // a power cut leaves all or nothing of a batch that only the failed log held,
 // without a sync. Prepared sections exist in logs alone. They are written into

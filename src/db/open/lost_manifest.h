@@ -7,8 +7,8 @@
 // committed at that time. So a table of an earlier record that is not listed, and whose file was not being written,
 // is dead.
 //
-// A job that no later record knows may have been committed or not. It counts as committed: the record is at the end of
-// the file, so the file is complete, and reads find the same as in the files that the job replaced. (The opposite would
+// A job that no later record knows may have been committed or not. It counts as committed. The record is at the end of
+// the file, so the file is complete. Reads find the same as in the files that the job replaced. (The opposite would
 // be wrong: replaced files may have holes, and a flush leaves no log.)
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seals memtables and begins a log with them: when one is full, when the logs together or the memtables together are too
-// large, and when a flush requests it.
+// Seals memtables and begins a log with them. Reasons: one is full, the logs together or the memtables together are too
+// large, or a flush requests it.
 //
 // Thread safety: MemTableIsFull and Due from everywhere. The others are called at the front of the write queue, those
 // marked [mutex] with the database mutex held.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compaction files and logs that are created in advance, empty, several with one sync of their
-// directory: so a job that writes one needs no sync for the directory entry (BoLT 3.1).
+// directory. A job that writes one then needs no sync for the directory entry (BoLT 3.1).
 //
 // DeleteAll deletes unused ones. After a crash the next open does: to it they are files that no
 // manifest names, or empty logs behind the last one.
