@@ -12,18 +12,10 @@
 #include <deque>
 
 #include "lsm/policy/gc_policy.h"
-#include "lsm/testing/data_driven.h"
+#include "util/testing/data_driven.h"
 
 namespace compassdb {
 namespace {
-
-uint64_t Number(const std::string& text) {
-  char* end = nullptr;
-  const uint64_t n = strtoull(text.c_str(), &end, 10);
-  if (*end == 'K') return n << 10;
-  if (*end == 'M') return n << 20;
-  return n;
-}
 
 std::vector<std::string> Split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -41,18 +33,19 @@ class PickerCases {
     input_.levels.resize(5);
   }
 
-  std::string Answer(DataCase data) {
-    args_ = std::move(data.args);
+  std::string Answer(DataCase& data) {
+    data_ = &data;
+    unknown_.clear();
     config_ = base_;
     SetConfig();
     if (data.command != "pieces" && !data.input.empty()) SetTables(data.input);
-    std::string answer = Run(data.command, data.input);
-    for (const auto& [name, value] : args_) answer += "unknown: " + name + "\n";
-    return answer;
+    const std::string answer = Run();
+    return unknown_.empty() ? answer : unknown_;
   }
 
  private:
-  std::string Run(const std::string& command, const std::vector<std::string>& input) {
+  std::string Run() {
+    const std::string& command = data_->command;
     if (command == "config") {
       base_ = config_;
       return "";
@@ -64,14 +57,14 @@ class PickerCases {
     }
     if (command == "memtables") {
       TphMeta bounds;
-      SetBounds(TakeText("range"), &bounds);
+      SetBounds(data_->Take("range"), &bounds);
       return Show(PickMemTableMerge(input_, config_, bounds, Take("bytes")));
     }
     if (command == "manual") return Manual();
     if (command == "sizes") return Sizes();
     if (command == "paths") return Paths();
     if (command == "settle") return Settle();
-    if (command == "pieces") return Pieces(input.front());
+    if (command == "pieces") return Pieces(data_->input.front());
     return "unknown: " + command + "\n";
   }
 
@@ -80,7 +73,7 @@ class PickerCases {
     range.input_level = static_cast<int>(Take("from"));
     range.output_level = static_cast<int>(Take("to"));
     range.created_before = Take("created_before");
-    if (args_.count("path") != 0) range.path = Take("path");
+    if (data_->Has("path")) range.path = Take("path");
     bool conflict = false;
     const CompactionPlan plan = PickManual(input_, config_, range, &conflict);
     return conflict ? "conflict\n" : Show(plan);
@@ -138,7 +131,7 @@ class PickerCases {
     }
     GcConfig config;
     config.max_dead_percent = config_.max_dead_percent;
-    if (args_.count("max_pieces") != 0) {
+    if (data_->Has("max_pieces")) {
       config.max_pieces = static_cast<uint32_t>(Take("max_pieces"));
     }
     const GcChoice choice = ChooseVictimPieces(table, Take("delta"), config);
@@ -148,29 +141,33 @@ class PickerCases {
     return answer + "\n";
   }
 
-  std::string TakeText(const std::string& name) {
-    const auto found = args_.find(name);
-    if (found == args_.end()) return "";
-    std::string value = found->second;
-    args_.erase(found);
-    return value;
+  uint64_t Number(const std::string& text) {
+    char* end = nullptr;
+    const uint64_t n = strtoull(text.c_str(), &end, 10);
+    const std::string unit = end;
+    if (end == text.c_str() || (unit != "" && unit != "K" && unit != "M")) Unknown(text);
+    return n << (unit == "M" ? 20 : unit == "K" ? 10 : 0);
   }
-  uint64_t Take(const std::string& name) { return Number(TakeText(name)); }
+  void Unknown(const std::string& name) { unknown_ += "unknown: " + name + "\n"; }
+  uint64_t Take(const std::string& name) { return Number(data_->Take(name, "0")); }
 
   void SetConfig() {
     const auto flag = [&](const char* name, bool* field) {
-      if (args_.count(name) != 0) *field = TakeText(name) != "no";
+      if (!data_->Has(name)) return;
+      const std::string value = data_->Take(name);
+      *field = value != "no";
+      if (value != "no" && !value.empty()) Unknown(value);
     };
     const auto number = [&](const char* name, auto* field) {
-      if (args_.count(name) != 0) {
+      if (data_->Has(name)) {
         *field = static_cast<std::remove_reference_t<decltype(*field)>>(Take(name));
       }
     };
     const auto list = [&](const char* name, auto* field) {
-      if (args_.count(name) == 0) return;
+      if (!data_->Has(name)) return;
       field->clear();
       using Item = typename std::remove_reference_t<decltype(*field)>::value_type;
-      for (const std::string& n : Split(TakeText(name), ',')) {
+      for (const std::string& n : Split(data_->Take(name), ',')) {
         field->push_back(static_cast<Item>(Number(n)));
       }
     };
@@ -189,10 +186,17 @@ class PickerCases {
     flag("one_level", &config_.one_level);
     flag("open_below", &config_.open_below);
     list("path_targets", &config_.path_targets);
-    const std::string order = TakeText("victim_order");
-    if (order == "longest_ago") config_.victim_order = VictimOrder::kLongestAgo;
-    if (order == "oldest_newest") config_.victim_order = VictimOrder::kOldestNewest;
-    if (order == "largest") config_.victim_order = VictimOrder::kLargest;
+    if (!data_->Has("victim_order")) return;
+    const std::string order = data_->Take("victim_order");
+    if (order == "longest_ago") {
+      config_.victim_order = VictimOrder::kLongestAgo;
+    } else if (order == "oldest_newest") {
+      config_.victim_order = VictimOrder::kOldestNewest;
+    } else if (order == "largest") {
+      config_.victim_order = VictimOrder::kLargest;
+    } else {
+      Unknown(order);
+    }
   }
 
   static void SetBounds(const std::string& text, TphMeta* meta) {
@@ -220,13 +224,15 @@ class PickerCases {
       has = ParseDataCase("table " + inside);
     }
     uint64_t bytes = 100;
-    for (const auto& [name, value] : has.args) {
-      if (name[0] >= '0' && name[0] <= '9') bytes = Number(name);
-    }
-    const auto get = [&has](const char* name, uint64_t otherwise = 0) {
-      return has.args.count(name) == 0 ? otherwise : Number(has.args[name]);
+    std::erase_if(has.args, [&](const auto& arg) {
+      const bool is_bytes = isdigit(arg.first[0]);
+      if (is_bytes) bytes = Number(arg.first);
+      return is_bytes;
+    });
+    const auto get = [&](const char* name, uint64_t otherwise = 0) {
+      return has.Has(name) ? Number(has.Take(name)) : otherwise;
     };
-    const auto is = [&has](const char* name) { return has.args.count(name) != 0; };
+    const auto is = [&has](const char* name) { return has.TakeFlag(name); };
     TphMeta& meta = metas_.emplace_back();
     SetBounds(text.substr(0, open), &meta);
     meta.tph_id = metas_.size();
@@ -234,13 +240,14 @@ class PickerCases {
     meta.directory.length = get("directory");
     meta.smallest_seq = get("oldest");
     meta.largest_seq = get("newest");
-    const uint64_t pieces = get("pieces", 1);
+    const uint64_t pieces = get("pieces", 1), id = get("id", meta.tph_id);
+    const uint64_t created = get("created");
     for (uint64_t i = 0; i < pieces; ++i) {
       PieceMeta piece;
-      piece.piece_id = get("id", meta.tph_id);
+      piece.piece_id = id;
       piece.data_bytes = bytes / pieces;
       piece.num_keys = piece.num_records = 1000;
-      piece.creation_time = get("created");
+      piece.creation_time = created;
       meta.pieces.push_back({std::make_shared<const PieceMeta>(piece), 1000});
     }
     PickerTable table(&meta, is("busy"), bytes);
@@ -253,6 +260,7 @@ class PickerCases {
     for (size_t path : {0, 1}) {
       if (is(path == 0 ? "path0" : "path1")) table.paths |= PathBit(path);
     }
+    unknown_ += has.Unknown();
     return table;
   }
 
@@ -286,23 +294,19 @@ class PickerCases {
 
   PickerConfig base_, config_;
   PickerInput input_;
-  std::map<std::string, std::string> args_;
+  DataCase* data_ = nullptr;
+  std::string unknown_;
   std::deque<TphMeta> metas_;
 };
 
-class PickerTest : public ::testing::TestWithParam<const char*> {};
+class PickerTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PickerTest, Cases) {
-  const std::string here(__FILE__);
   PickerCases cases;
-  RunDataDriven(here.substr(0, here.rfind('/')) + "/testdata/" + GetParam() + ".txt",
-                [&](const DataCase& data) { return cases.Answer(data); });
+  RunDataDriven(GetParam(), [&](DataCase& data) { return cases.Answer(data); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, PickerTest,
-                         ::testing::Values("age", "group", "level0", "paths", "pieces",
-                                           "range_deletions", "requests", "scans", "sizes"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Files, PickerTest, ::testing::ValuesIn(DataFiles(__FILE__)), DataFileName);
 
 }  // namespace
 }  // namespace compassdb
