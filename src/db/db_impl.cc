@@ -93,7 +93,7 @@ void DBImpl::StartWork() {
   {
     MutexLock lock(&mu_);
     for (const auto& family : families_.All()) family->LimitMemTable();
-    memtables_.LimitsChanged(nullptr);
+    memtable_switch_.LimitsChanged(nullptr);
     stalls_.Update();
     jobs_.Open();
   }

@@ -478,17 +478,17 @@ class DBImpl : public rocksdb::DB {
   SnapshotList snapshots_{&front_.last_sequence, &mu_, &jobs_};
   SpaceReclaimer space_;
   WriteStalls stalls_{config_, listeners_, families_, &mu_, &background_changed_};
-  MemTableSwitch memtables_{config_, front_, &mu_, families_, stalls_, listeners_, jobs_, errors_};
+  MemTableSwitch memtable_switch_{config_, front_, &mu_, families_, stalls_, listeners_, jobs_};
   bool closed_ GUARDED_BY(mu_) = false;
 
-  Flusher flusher_{job_environment_, flush_deps_, front_.queue, memtables_, jobs_};
-  Resumer resumer_{job_environment_, families_, errors_, front_, memtables_, jobs_, flusher_};
-  FamilyChanges family_changes_{config_, stalls_, memtables_, jobs_, &mu_};
+  Flusher flusher_{job_environment_, flush_deps_, front_.queue, memtable_switch_, jobs_};
+  Resumer resumer_{job_environment_, families_, errors_, front_, memtable_switch_, jobs_, flusher_};
+  FamilyChanges family_changes_{config_, stalls_, memtable_switch_, jobs_, &mu_};
   ManualCompactions manual_compactions_{job_environment_, families_, errors_, jobs_, flusher_};
   Tracing tracing_;
-  WriteAdmission write_admission_{config_, front_, &mu_, families_, memtables_, stalls_, space_, jobs_, errors_,
+  WriteAdmission write_admission_{config_, front_, &mu_, families_, memtable_switch_, stalls_, space_, jobs_, errors_,
                                   error_reporter_, shutting_down_};
-  WritePath write_path_{config_, front_, &mu_, families_, memtables_, write_admission_, stalls_, errors_,
+  WritePath write_path_{config_, front_, &mu_, families_, memtable_switch_, write_admission_, stalls_, errors_,
                         error_reporter_, tracing_, shutting_down_};
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  front_.last_sequence, front_.unlogged_data, &snapshots_, &tracing_, &mu_};
@@ -497,7 +497,7 @@ class DBImpl : public rocksdb::DB {
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
                                 front_, errors_, commits_, manifest_state_, families_, family_factory_,
                                 options_files_, space_, listeners_, family_changes_, error_reporter_};
-  Ingester ingester_{job_environment_, families_, errors_, front_, memtables_, jobs_, flusher_, family_manager_};
+  Ingester ingester_{job_environment_, families_, errors_, front_, memtable_switch_, jobs_, flusher_, family_manager_};
   FamilyHistories family_histories_{config_, &mu_, commits_, space_};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs},
                         options_files_.number(), &mu_, flusher_};

@@ -127,7 +127,7 @@ Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args)
   {
     ExclusiveWrite front(&front_.queue);
     if (errors_.writes_refused()) return errors_.error();
-    s = switcher_.CheckSequencesAreLeft();
+    s = front_.CheckSequencesAreLeft(env_.config);
     if (s.ok()) s = FlushRanges(ingestions);
     const bool snapshots = env_.snapshots->count() > 0;
     if (s.ok()) s = AssignSequences(&ingestions, snapshots);

@@ -109,7 +109,10 @@ Status Resumer::TryResume(bool asked, Status* old) {
     Status s = Switch(&targets);
     env_.stalls->NotifyListeners();
     if (s.ok()) s = flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/asked);
-    if (s.ok()) s = switcher_.SaveOpenSections();
+    if (s.ok()) {
+      s = front_.SaveOpenSections(env_.config.info_log.get());
+      if (!s.ok()) errors_.SetWalFailed();
+    }
     if (s.ok()) s = CommitLogNumbers();
     if (!s.ok()) {
       // Before another thread gets the front: no write may be durable in a log behind a gap.

@@ -45,8 +45,6 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
     return Status::OK();
   }
   void LimitsChanged(const ColumnFamily*) override {}
-  Status CheckSequencesAreLeft() const override { return Status::OK(); }
-  Status SaveOpenSections() override { return Status::OK(); }
 
   // Seals the memtables, and requests their flush.
   void Seal() {

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "format/number_limits.h"
-
 namespace compassdb {
 
 bool MemTableSwitch::Due() const {
@@ -131,22 +129,6 @@ uint64_t MemTableSwitch::LogLimit() const {
                static_cast<uint64_t>(family->settings.max_write_buffer_number.load());
   }
   return 4 * buffers;
-}
-
-Status MemTableSwitch::CheckSequencesAreLeft() const {
-  const SequenceNumber last = front_.last_sequence.load(std::memory_order_relaxed);
-  if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
-  return Status::NotSupported(config_.name, "has no sequence numbers left; the last one is " + std::to_string(last));
-}
-
-// The abandoned logs are still needed if a crash comes before the next commit to the manifest.
-Status MemTableSwitch::SaveOpenSections() {
-  if (front_.open_sections.OldestLog() > front_.logs.given_up()) return Status::OK();
-  Status s = front_.open_sections.WriteTo(&front_.logs, front_.last_sequence + 1);
-  if (s.ok()) s = front_.logs.SyncUntold();
-  if (s.ok()) front_.open_sections.AreIn(front_.logs.current_number(), config_.info_log.get());
-  if (!s.ok()) errors_.SetWalFailed();
-  return s;
 }
 
 }  // namespace compassdb

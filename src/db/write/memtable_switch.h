@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "db/jobs/background_work.h"
-#include "db/jobs/error_handler.h"
 #include "db/open/db_config.h"
 #include "db/report/listeners.h"
 #include "db/write/memtable_switcher.h"
@@ -25,15 +24,14 @@ namespace compassdb {
 class MemTableSwitch final : public MemTableSwitcher {
  public:
   MemTableSwitch(const DbConfig& config, WriteFront& front, Mutex* mu, const ColumnFamilySet& families,
-                 WriteStalls& stalls, const Listeners& listeners, BackgroundWork& work, ErrorHandler& errors)
+                 WriteStalls& stalls, const Listeners& listeners, BackgroundWork& work)
       : config_(config),
         front_(front),
         mu_(mu),
         families_(families),
         stalls_(stalls),
         listeners_(listeners),
-        work_(work),
-        errors_(errors) {}
+        work_(work) {}
 
   // Some family's memtable: the next writer that leads switches it.
   void MemTableIsFull() { memtable_full_.store(true, std::memory_order_release); }
@@ -45,8 +43,6 @@ class MemTableSwitch final : public MemTableSwitcher {
   // MemTableSwitcher
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason, ReadStateGarbage* garbage) override;
   void LimitsChanged(const ColumnFamily* family) override;
-  Status CheckSequencesAreLeft() const override;
-  Status SaveOpenSections() override;
 
  private:
   bool LogsAreFull() const { return front_.logs.TotalBytes() > log_limit_.load(std::memory_order_relaxed); }
@@ -63,7 +59,6 @@ class MemTableSwitch final : public MemTableSwitcher {
   WriteStalls& stalls_;
   const Listeners& listeners_;
   BackgroundWork& work_;
-  ErrorHandler& errors_;
   std::atomic<bool> memtable_full_{false};
   std::atomic<uint64_t> log_limit_{UINT64_MAX};
 };

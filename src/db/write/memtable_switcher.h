@@ -14,10 +14,6 @@ class MemTableSwitcher {
   virtual Status SwitchMemTables(const Families& families, rocksdb::FlushReason reason, ReadStateGarbage* garbage) = 0;
   // [mutex] The family (null: the database) has other options, or it was created or dropped.
   virtual void LimitsChanged(const ColumnFamily* family) = 0;
-  // Refuses writes to a database without sequences for them.
-  virtual Status CheckSequencesAreLeft() const = 0;
-  // Writes prepared sections of abandoned logs into the current log, and syncs it.
-  virtual Status SaveOpenSections() = 0;
 
  protected:
   ~MemTableSwitcher() = default;

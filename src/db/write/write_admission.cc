@@ -15,8 +15,8 @@ Status WriteAdmission::Admit(const WriteThread::Writer& leader) {
     background_errors_.WriteRefused();
     return errors_.error();
   }
-  if (Status s = memtables_.CheckSequencesAreLeft(); !s.ok()) return s;
-  if (memtables_.Due()) {
+  if (Status s = front_.CheckSequencesAreLeft(config_); !s.ok()) return s;
+  if (memtable_switch_.Due()) {
     if (Status s = SwitchDue(); !s.ok()) return s;
   }
   return stalls_.stalled() || OverBudget() ? AwaitStall(leader) : Status::OK();
@@ -27,7 +27,7 @@ Status WriteAdmission::SwitchDue() {
   {
     ReadStateGarbage garbage(&garbage_);
     MutexLock lock(mu_);
-    s = memtables_.SwitchDue(&garbage);
+    s = memtable_switch_.SwitchDue(&garbage);
   }
   stalls_.NotifyListeners();
   if (!s.ok()) background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
@@ -39,7 +39,7 @@ Status WriteAdmission::FreeBudget() {
   Status s;
   if (config_.write_buffers->ShouldFlush()) {
     ReadStateGarbage garbage(&garbage_);
-    s = memtables_.SwitchDue(&garbage);
+    s = memtable_switch_.SwitchDue(&garbage);
     mu_->Unlock();
     garbage.Release();
     mu_->Lock();

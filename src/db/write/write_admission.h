@@ -18,14 +18,14 @@ class WriteAdmission {
  public:
   // `garbage`: is notified of states that no reader has any longer. A stalled write ends early at `shutting_down`.
   WriteAdmission(const DbConfig& config, WriteFront& front, Mutex* mu, const ColumnFamilySet& families,
-                 MemTableSwitch& memtables, WriteStalls& stalls, ReleaseListener& garbage, BackgroundWork& work,
+                 MemTableSwitch& memtable_switch, WriteStalls& stalls, ReleaseListener& garbage, BackgroundWork& work,
                  const ErrorHandler& errors, BackgroundErrors& background_errors,
                  const std::atomic<bool>& shutting_down)
       : config_(config),
         front_(front),
         mu_(mu),
         families_(families),
-        memtables_(memtables),
+        memtable_switch_(memtable_switch),
         stalls_(stalls),
         garbage_(garbage),
         work_(work),
@@ -50,7 +50,7 @@ class WriteAdmission {
   WriteFront& front_;
   Mutex* const mu_;
   const ColumnFamilySet& families_;
-  MemTableSwitch& memtables_;
+  MemTableSwitch& memtable_switch_;
   WriteStalls& stalls_;
   ReleaseListener& garbage_;
   BackgroundWork& work_;

@@ -2,6 +2,9 @@
 #include "db/write/write_front.h"
 
 #include <algorithm>
+#include <string>
+
+#include "format/number_limits.h"
 
 namespace compassdb {
 namespace {
@@ -27,5 +30,20 @@ WalSet::Options LogsOf(const DbConfig& config) {
 WriteFront::WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number)
     : queue(WaitsOf(config.options)),
       logs(config.fs, config.wal_dir, LogsOf(config), new_number, config.options.statistics.get()) {}
+
+Status WriteFront::CheckSequencesAreLeft(const DbConfig& config) const {
+  const SequenceNumber last = last_sequence.load(std::memory_order_relaxed);
+  if (last <= kMaxWritableSequence) [[likely]] return Status::OK();
+  return Status::NotSupported(config.name, "has no sequence numbers left; the last one is " + std::to_string(last));
+}
+
+// The abandoned logs are still needed if a crash comes before the next commit to the manifest.
+Status WriteFront::SaveOpenSections(rocksdb::Logger* info_log) {
+  if (open_sections.OldestLog() > logs.given_up()) return Status::OK();
+  Status s = open_sections.WriteTo(&logs, last_sequence + 1);
+  if (s.ok()) s = logs.SyncUntold();
+  if (s.ok()) open_sections.AreIn(logs.current_number(), info_log);
+  return s;
+}
 
 }  // namespace compassdb

@@ -19,6 +19,11 @@ struct WriteFront {
   // `new_number` gives file numbers; thread safe.
   WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number);
 
+  // Refuses writes to a database without sequences for them.
+  Status CheckSequencesAreLeft(const DbConfig& config) const;
+  // Writes prepared sections of abandoned logs into the current log, and syncs it.
+  Status SaveOpenSections(rocksdb::Logger* info_log);
+
   WriteThread queue;
   WalSet logs;
   OpenSections open_sections;

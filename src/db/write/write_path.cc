@@ -343,7 +343,7 @@ Status WritePath::InsertBatch(const WriteThread::Writer& writer, bool concurrent
   Status s = CatchOutOfMemory("Write", [&] {
     return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
   });
-  if (sink.full()) memtables_.MemTableIsFull();
+  if (sink.full()) memtable_switch_.MemTableIsFull();
   return s;
 }
 

@@ -22,13 +22,13 @@ class WritePath {
  public:
   // A write that waits at low priority ends early at `shutting_down`.
   WritePath(const DbConfig& config, WriteFront& front, Mutex* mu, ColumnFamilySet& families,
-            MemTableSwitch& memtables, WriteAdmission& admission, WriteStalls& stalls, ErrorHandler& errors,
+            MemTableSwitch& memtable_switch, WriteAdmission& admission, WriteStalls& stalls, ErrorHandler& errors,
             BackgroundErrors& background_errors, Tracing& tracing, const std::atomic<bool>& shutting_down)
       : config_(config),
         front_(front),
         mu_(mu),
         families_(families),
-        memtables_(memtables),
+        memtable_switch_(memtable_switch),
         admission_(admission),
         stalls_(stalls),
         errors_(errors),
@@ -80,7 +80,7 @@ class WritePath {
   WriteFront& front_;
   Mutex* const mu_;
   ColumnFamilySet& families_;
-  MemTableSwitch& memtables_;
+  MemTableSwitch& memtable_switch_;
   WriteAdmission& admission_;
   WriteStalls& stalls_;
   ErrorHandler& errors_;

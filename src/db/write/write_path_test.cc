@@ -65,12 +65,12 @@ class WritePathTest : public ::testing::Test {
   Status Switch(const Families& families) {
     ReadStateGarbage garbage(&nothing_);
     MutexLock lock(&db_.mu);
-    return memtables_.SwitchMemTables(families, rocksdb::FlushReason::kManualFlush, &garbage);
+    return memtable_switch_.SwitchMemTables(families, rocksdb::FlushReason::kManualFlush, &garbage);
   }
   void SwitchDue() {
     ReadStateGarbage garbage(&nothing_);
     MutexLock lock(&db_.mu);
-    EXPECT_TRUE(memtables_.SwitchDue(&garbage).ok());
+    EXPECT_TRUE(memtable_switch_.SwitchDue(&garbage).ok());
   }
   // One run on level 0 stops writers.
   void StopWriters() {
@@ -97,13 +97,13 @@ class WritePathTest : public ::testing::Test {
   WriteStalls stalls_{config_, listeners_, db_.families, &db_.mu, &changed_};
   ErrorHandler errors_;
   StallEndingWork work_{FamilyOf(&a_), stalls_, errors_};
-  MemTableSwitch memtables_{config_, front_, &db_.mu, db_.families, stalls_, listeners_, work_, errors_};
+  MemTableSwitch memtable_switch_{config_, front_, &db_.mu, db_.families, stalls_, listeners_, work_};
   std::atomic<bool> shutting_down_{false};
-  WriteAdmission admission_{config_, front_, &db_.mu, db_.families, memtables_, stalls_, nothing_, work_, errors_,
-                            work_, shutting_down_};
+  WriteAdmission admission_{config_, front_,   &db_.mu, db_.families, memtable_switch_, stalls_,
+                            nothing_, work_,   errors_, work_,        shutting_down_};
   Tracing tracing_;
-  WritePath path_{config_, front_, &db_.mu, db_.families, memtables_, admission_, stalls_, errors_,
-                  work_, tracing_, shutting_down_};
+  WritePath path_{config_, front_,  &db_.mu, db_.families, memtable_switch_, admission_,
+                  stalls_, errors_, work_,   tracing_,     shutting_down_};
 };
 
 TEST_F(WritePathTest, AWriteIsLoggedInsertedAndPublished) {
@@ -204,11 +204,11 @@ TEST_F(WritePathTest, AFullMemTableIsSwitchedByTheNextWriter) {
   FamilyOf(&a_)->mem->SetWriteBufferSize(1);
   ASSERT_TRUE(Put(&a_, "k").ok());
   EXPECT_TRUE(FamilyOf(&a_)->immutables.empty());
-  EXPECT_TRUE(memtables_.Due());
+  EXPECT_TRUE(memtable_switch_.Due());
   ASSERT_TRUE(Put(&b_, "k").ok());
   EXPECT_EQ(FamilyOf(&a_)->immutables.size(), 1u);
   EXPECT_EQ(FamilyOf(&a_)->flush_reason, rocksdb::FlushReason::kWriteBufferFull);
-  EXPECT_FALSE(memtables_.Due());
+  EXPECT_FALSE(memtable_switch_.Due());
 }
 
 TEST_F(WritePathTest, LogsThatAreTooLargeFlushWhatHoldsTheOldest) {
@@ -216,13 +216,13 @@ TEST_F(WritePathTest, LogsThatAreTooLargeFlushWhatHoldsTheOldest) {
   ASSERT_TRUE(Put(&b_, "k").ok());
   ASSERT_TRUE(Switch({db_.families.ById(b_.GetID())}).ok());
   ASSERT_TRUE(Put(&b_, "k").ok());
-  EXPECT_FALSE(memtables_.Due());
+  EXPECT_FALSE(memtable_switch_.Due());
   config_.options.max_total_wal_size = 1;
   {
     MutexLock lock(&db_.mu);
-    memtables_.LimitsChanged(nullptr);
+    memtable_switch_.LimitsChanged(nullptr);
   }
-  EXPECT_TRUE(memtables_.Due());
+  EXPECT_TRUE(memtable_switch_.Due());
   SwitchDue();
   EXPECT_EQ(FamilyOf(&a_)->immutables.size(), 1u);
   EXPECT_EQ(FamilyOf(&a_)->flush_reason, rocksdb::FlushReason::kWalFull);
@@ -234,12 +234,12 @@ TEST_F(WritePathTest, OpenSectionsLeaveALogThatIsGivenUp) {
   ASSERT_TRUE(section->batch.Put(&a_, "k", "v").ok());
   ASSERT_TRUE(path_.LogSection(WriteOptions(), section).ok());
   const uint64_t log = front_.logs.current_number();
-  EXPECT_TRUE(memtables_.SaveOpenSections().ok());
+  EXPECT_TRUE(front_.SaveOpenSections(nullptr).ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), log);  // it is a good one
   db_.fs.FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
   EXPECT_FALSE(Put(&a_, "k").ok());
   ASSERT_TRUE(front_.logs.Start(/*give_up_failed=*/true).ok());
-  ASSERT_TRUE(memtables_.SaveOpenSections().ok());
+  ASSERT_TRUE(front_.SaveOpenSections(nullptr).ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), front_.logs.current_number());
 }
 
