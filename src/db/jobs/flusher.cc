@@ -30,16 +30,7 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   {
     ExclusiveWrite front(&queue_);
     if (deps_.errors->writes_refused()) return deps_.errors->error();
-    {
-      ReadStateGarbage garbage(env_.space);
-      MutexLock lock(mu_);
-      bool any = false;
-      for (const auto& family : families) any = any || !family->mem->empty();
-      if (any) s = switcher_.SwitchMemTables(families, reason, &garbage);
-      targets = Request(families);
-      jobs_.MaybeSchedule();
-    }
-    env_.stalls->NotifyListeners();
+    s = SealAndRequest(families, reason, &targets);
   }
   if (!s.ok()) {
     env_.background_errors->SetBackgroundError(s, rocksdb::BackgroundErrorReason::kFlush);
@@ -69,6 +60,23 @@ void Flusher::FlushUnlogged() {
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
   Flush(deps_.families.All(), flush, rocksdb::FlushReason::kShutDown).PermitUncheckedError();
+}
+
+Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason reason, Targets* targets) {
+  Status s;
+  {
+    ReadStateGarbage garbage(env_.space);
+    MutexLock lock(mu_);
+    bool switches = reason == rocksdb::FlushReason::kErrorRecovery;
+    for (const auto& family : families) switches = switches || !family->mem->empty();
+    if (switches) s = switcher_.SwitchMemTables(families, reason, &garbage);
+    if (s.ok()) {
+      *targets = Request(families);
+      jobs_.MaybeSchedule();  // of what was sealed before
+    }
+  }
+  env_.stalls->NotifyListeners();
+  return s;
 }
 
 Flusher::Targets Flusher::Request(const Families& families) {

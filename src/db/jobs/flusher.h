@@ -28,8 +28,9 @@ class Flusher final : public CopyJobs {
   // Data that no log holds would be lost, so it is flushed unless the options say otherwise.
   void FlushUnlogged();
 
-  // [mutex] Requests a flush of all sealed memtables without delay.
-  static Targets Request(const Families& families);
+  // At the front of the write queue: seals the memtables that hold data, and requests a flush of all sealed ones
+  // without delay. A log that failed is given up, also if there is no data.
+  Status SealAndRequest(const Families& families, rocksdb::FlushReason reason, Targets* targets) EXCLUDES(*mu_);
   // With `for_listeners` a flush ends after OnFlushCompleted. (A flush that was committed before the call is not
   // awaited: its listener may be the caller.) Without `while_paused` it is Busy while background work is paused.
   Status Wait(const Targets& targets, bool for_listeners, bool while_paused = true) EXCLUDES(*mu_);
@@ -40,6 +41,7 @@ class Flusher final : public CopyJobs {
   void ResumeDeletions() override EXCLUDES(*mu_);
 
  private:
+  Targets Request(const Families& families) REQUIRES(*mu_);
   // Waits until one more sealed memtable would not stop the writers.
   void AwaitRoom(const Families& families) EXCLUDES(*mu_);
 

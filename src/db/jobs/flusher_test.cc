@@ -48,17 +48,14 @@ TEST_F(FlusherTest, WaitsForWhatWasRequested) {
   Open();
   db.Put("k", "v");
   jobs.Pause();
-  Seal();
   Flusher::Targets targets;
-  {
-    MutexLock lock(&db.mu);
-    targets = Flusher::Request(db.families.All());
-  }
+  ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/false).IsBusy());
   db.family()->dropped = true;
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false).ok());
-  EXPECT_TRUE(Flusher::Request(db.families.All()).empty());
+  ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
+  EXPECT_TRUE(targets.empty());
 }
 
 }  // namespace

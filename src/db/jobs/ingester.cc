@@ -145,11 +145,7 @@ Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args)
       }
     }
   }
-  if (job != nullptr) {
-    job->Finish(s);
-  } else {
-    env_.stalls->NotifyListeners();  // of the flush before it
-  }
+  if (job != nullptr) job->Finish(s);
   if (!s.ok()) return s;
   for (Ingestion& ingestion : ingestions) CloseFile(&ingestion, ingestion.options->move_files);
   MutexLock lock(mu_);
@@ -185,15 +181,8 @@ Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
   if (families.empty()) return Status::OK();
   if (env_.config.options.atomic_flush) families = families_.All();
   Flusher::Targets targets;
-  {
-    ReadStateGarbage garbage(env_.space);
-    MutexLock lock(mu_);
-    Status s = switcher_.SwitchMemTables(families, rocksdb::FlushReason::kExternalFileIngestion, &garbage);
-    if (!s.ok()) return s;
-    targets = Flusher::Request(families);
-    jobs_.MaybeSchedule();
-  }
-  return flusher_.Wait(targets, /*for_listeners=*/false);
+  Status s = flusher_.SealAndRequest(families, rocksdb::FlushReason::kExternalFileIngestion, &targets);
+  return s.ok() ? flusher_.Wait(targets, /*for_listeners=*/false) : s;
 }
 
 // Front.

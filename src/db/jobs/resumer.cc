@@ -70,15 +70,15 @@ std::unique_ptr<ExclusiveWrite> Resumer::FrontWithoutFlushes() {
 
 // At the front.
 Status Resumer::Switch(Flusher::Targets* targets) {
-  ReadStateGarbage garbage(env_.space);
-  MutexLock lock(mu_);
   Status s;
-  if (env_.commits->in_doubt()) s = env_.commits->Rotate();
-  const Families all = families_.All();
-  if (s.ok()) s = switcher_.SwitchMemTables(all, rocksdb::FlushReason::kErrorRecovery, &garbage);
+  {
+    MutexLock lock(mu_);
+    if (env_.commits->in_doubt()) s = env_.commits->Rotate();
+  }
+  if (s.ok()) s = flusher_.SealAndRequest(families_.All(), rocksdb::FlushReason::kErrorRecovery, targets);
   if (!s.ok()) return s;
-  *targets = Flusher::Request(all);
-  jobs_.FlushTogether(true);
+  MutexLock lock(mu_);
+  jobs_.FlushTogether(true);  // before the error, which stops flushes, is cleared
   errors_.Clear();
   jobs_.MaybeSchedule();
   return s;
@@ -107,7 +107,6 @@ Status Resumer::TryResume(bool asked, Status* old) {
     if (old->ok() || old->severity() >= Status::kFatalError) return *old;
     Flusher::Targets targets;
     Status s = Switch(&targets);
-    env_.stalls->NotifyListeners();
     if (s.ok()) s = flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/asked);
     if (s.ok()) {
       s = front_.SaveOpenSections(env_.config.info_log.get());
