@@ -470,10 +470,10 @@ class DBImpl : public rocksdb::DB {
   AutoResume auto_resume_{config_, listeners_, errors_, *files_->dirs(), space_, resumer_};
   ErrorReporter error_reporter_{config_, listeners_, front_.logs, errors_, auto_resume_, &mu_, &background_changed_};
   Scheduler scheduler_;
-  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, &commits_,
-                                        &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_,
-                                        &error_reporter_};
-  const MemTableFlush::Deps flush_deps_{families_, &front_.logs, &errors_, front_.unlogged_data};
+  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, families_,
+                                        &commits_, &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_,
+                                        &errors_, &error_reporter_};
+  const MemTableFlush::Deps flush_deps_{&front_.logs, front_.unlogged_data};
   BackgroundJobs jobs_{job_environment_, flush_deps_, scheduler_};
   SnapshotList snapshots_{&front_.last_sequence, &mu_, &jobs_};
   SpaceReclaimer space_;
@@ -481,10 +481,10 @@ class DBImpl : public rocksdb::DB {
   MemTableSwitch memtable_switch_{config_, front_, &mu_, families_, stalls_, listeners_, jobs_};
   bool closed_ GUARDED_BY(mu_) = false;
 
-  Flusher flusher_{job_environment_, flush_deps_, front_.queue, memtable_switch_, jobs_};
-  Resumer resumer_{job_environment_, families_, errors_, front_, memtable_switch_, jobs_, flusher_};
+  Flusher flusher_{job_environment_, front_, memtable_switch_, jobs_};
+  Resumer resumer_{job_environment_, front_, jobs_, flusher_};
   FamilyChanges family_changes_{config_, stalls_, memtable_switch_, jobs_, &mu_};
-  ManualCompactions manual_compactions_{job_environment_, families_, errors_, jobs_, flusher_};
+  ManualCompactions manual_compactions_{job_environment_, jobs_, flusher_};
   Tracing tracing_;
   WriteAdmission write_admission_{config_, front_, &mu_, families_, memtable_switch_, stalls_, space_, jobs_, errors_,
                                   error_reporter_, shutting_down_};
@@ -497,7 +497,7 @@ class DBImpl : public rocksdb::DB {
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
                                 front_, errors_, commits_, manifest_state_, families_, family_factory_,
                                 options_files_, space_, listeners_, family_changes_, error_reporter_};
-  Ingester ingester_{job_environment_, families_, errors_, front_, memtable_switch_, jobs_, flusher_, family_manager_};
+  Ingester ingester_{job_environment_, front_, jobs_, flusher_, family_manager_};
   FamilyHistories family_histories_{config_, &mu_, commits_, space_};
   LiveFiles live_files_{config_, read_only_, families_, DatabaseFiles{*files_, *ledger_, commits_, front_.logs},
                         options_files_.number(), &mu_, flusher_};

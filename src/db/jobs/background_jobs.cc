@@ -19,7 +19,7 @@ BackgroundJobs::BackgroundJobs(const JobEnvironment& env, const MemTableFlush::D
       scheduler_(scheduler),
       mu_(env.mu),
       changed_(env.changed),
-      idle_looks_(deps.families, env.mu, *this) {
+      idle_looks_(env.families, env.mu, *this) {
   scheduler_.EnsureThreads(JobPriority::kHigh, config_.max_flushes());
   scheduler_.EnsureThreads(JobPriority::kLow, config_.max_compactions());
 }
@@ -52,7 +52,7 @@ void BackgroundJobs::Close() {
 // follow.
 bool BackgroundJobs::FlushReady(const ColumnFamily& family) const {
   if (!family.FlushPending()) return false;
-  if (family.settings.disable_auto_compactions || deps_.errors->compactions_stopped() || state_.closing) {
+  if (family.settings.disable_auto_compactions || env_.errors->compactions_stopped() || state_.closing) {
     return true;
   }
   ValueSpace* const values = family.store()->values();
@@ -67,10 +67,10 @@ bool BackgroundJobs::FlushReady(const ColumnFamily& family) const {
 bool BackgroundJobs::FlushesTogether() const { return config_.options.atomic_flush || state_.flush_together; }
 
 bool BackgroundJobs::FlushesHeld() const {
-  if (state_.paused > 0 || deps_.errors->background_stopped()) return true;
+  if (state_.paused > 0 || env_.errors->background_stopped()) return true;
   if (!FlushesTogether()) return false;
   // A flush of all families waits for running ones.
-  const Families all = deps_.families.All();
+  const Families all = env_.families.All();
   return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
 }
 
@@ -81,9 +81,9 @@ void BackgroundJobs::MaybeSchedule() {
   PeriodicTasks::Shared()->StartIfMissing();
   AwaitSnapshots();  // before the search for work: so a release during the search is noticed
   const bool compacts = state_.exclusive_manual == 0;
-  if (!deps_.errors->background_stopped()) {
+  if (!env_.errors->background_stopped()) {
     bool long_work = false, collect = false;
-    for (const auto& family : deps_.families.All()) {
+    for (const auto& family : env_.families.All()) {
       const Store* const store = family->store();
       ValueSpace* const values = family->store()->values();
       Pages* const pages = family->store()->pages();
@@ -97,7 +97,7 @@ void BackgroundJobs::MaybeSchedule() {
         }
       }
       if (!family->compaction_queued && !family->dropped &&
-          !deps_.errors->compactions_stopped() &&
+          !env_.errors->compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(true, [&] {  // the job searches again
             if (compacts) return store->NeedsCompaction();
@@ -110,11 +110,11 @@ void BackgroundJobs::MaybeSchedule() {
         long_work = UnlessOutOfMemory(true, [&] { return pages->NeedsLongWork(); });
       }
     }
-    if (long_work && !deps_.errors->compactions_stopped()) {
+    if (long_work && !env_.errors->compactions_stopped()) {
       Schedule(&BackgroundJobs::WorkLong, JobPriority::kLong, &state_.long_work.scheduled);
     }
     // Not on a thread for flushes: listeners of a collection may flush.
-    if (collect && !deps_.errors->compactions_stopped()) {
+    if (collect && !env_.errors->compactions_stopped()) {
       Schedule(&BackgroundJobs::Collect, JobPriority::kSpace, &state_.collections.scheduled);
     }
   }
@@ -148,7 +148,7 @@ void BackgroundJobs::AwaitSnapshots() {
   do {
     const SequenceNumber oldest = env_.snapshots->Oldest();
     until = kMaxSequenceNumber;
-    for (const auto& family : deps_.families.All()) {
+    for (const auto& family : env_.families.All()) {
       if (family->dropped || family->settings.disable_auto_compactions) continue;
       until = std::min(until, family->store()->KeptUntil(oldest));
     }
@@ -185,7 +185,7 @@ void BackgroundJobs::Changed() {
 void BackgroundJobs::WaitAfterFailure() {
   const auto until = std::chrono::steady_clock::now() +
                      std::chrono::microseconds(config_.options.bgerror_resume_retry_interval);
-  while (!*env_.shutting_down && !deps_.errors->background_stopped()) {
+  while (!*env_.shutting_down && !env_.errors->background_stopped()) {
     const auto left = until - std::chrono::steady_clock::now();
     if (left.count() <= 0) return;
     changed_->WaitFor(std::chrono::ceil<std::chrono::microseconds>(left));
@@ -279,7 +279,7 @@ bool BackgroundJobs::Idle() const {
       !s.compaction_queue.empty()) {
     return false;
   }
-  const Families families = deps_.families.All();
+  const Families families = env_.families.All();
   return std::none_of(families.begin(), families.end(), [](const auto& family) {
     const Pages* const pages = family->store()->pages();
     return !family->dropped &&
@@ -298,7 +298,7 @@ Status BackgroundJobs::WaitUntilIdle(const rocksdb::WaitForCompactOptions& optio
     if (state_.paused > 0 && options.abort_on_pause) {
       return Status::Aborted("WaitForCompact: background work is paused");
     }
-    if (Status s = deps_.errors->error(); !s.ok()) return s;
+    if (Status s = env_.errors->error(); !s.ok()) return s;
     if (state_.paused == 0 && Idle()) return Status::OK();
     if (state_.paused == 0) MaybeSchedule();
     const uint64_t waited = config_.clock->NowMicros() - begun;

@@ -115,7 +115,7 @@ Status ManualCompactions::DropTables(const std::shared_ptr<ColumnFamily>& family
   std::unique_ptr<CompactionTask> task;
   {
     MutexLock lock(mu_);
-    if (errors_.writes_refused()) return errors_.error();
+    if (env_.errors->writes_refused()) return env_.errors->error();
     if (Levels* const levels = family->store()->levels()) task = levels->PickDrop(wanted, include_end);
   }
   if (task == nullptr) return Status::OK();

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kChangeLook{200};  // some changes give no s
 void Flusher::AwaitRoom(const Families& families) {
   MutexLock lock(mu_);
   for (const auto& family : families) {
-    while (!*env_.shutting_down && !deps_.errors->writes_refused() && !family->dropped && !family->mem->empty() &&
+    while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped && !family->mem->empty() &&
            !family->immutables.empty() &&
            static_cast<int>(family->immutables.size()) + 1 >= family->settings.max_write_buffer_number) {
       family->flush_requested = true;
@@ -28,8 +28,8 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   Targets targets;
   Status s;
   {
-    ExclusiveWrite front(&queue_);
-    if (deps_.errors->writes_refused()) return deps_.errors->error();
+    ExclusiveWrite front(&front_.queue);
+    if (env_.errors->writes_refused()) return env_.errors->error();
     s = SealAndRequest(families, reason, &targets);
   }
   if (!s.ok()) {
@@ -45,21 +45,21 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
     if (family->dropped && family->flushed_count < sealed) s = Status::ColumnFamilyDropped(family->name());
   }
   // As in RocksDB, a flush beyond the allowed space fails, although the data is in tables.
-  if (s.ok() && deps_.errors->writes_refused() && deps_.errors->error().subcode() == Status::kSpaceLimit) {
-    s = deps_.errors->error();
+  if (s.ok() && env_.errors->writes_refused() && env_.errors->error().subcode() == Status::kSpaceLimit) {
+    s = env_.errors->error();
   }
   return s;
 }
 
 void Flusher::FlushUnlogged() {
-  if (!deps_.unlogged_data || deps_.errors->writes_refused()) return;
+  if (!front_.unlogged_data || env_.errors->writes_refused()) return;
   {
     MutexLock lock(mu_);
     if (env_.config.options.avoid_flush_during_shutdown) return;
   }
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
-  Flush(deps_.families.All(), flush, rocksdb::FlushReason::kShutDown).PermitUncheckedError();
+  Flush(env_.families.All(), flush, rocksdb::FlushReason::kShutDown).PermitUncheckedError();
 }
 
 Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason reason, Targets* targets) {
@@ -99,7 +99,7 @@ Status Flusher::Wait(const Targets& targets, bool for_listeners, bool while_paus
       }
       if (family->dropped) break;
       if (*env_.shutting_down) return Status::ShutdownInProgress("Flush");
-      if (deps_.errors->writes_refused()) return deps_.errors->error();
+      if (env_.errors->writes_refused()) return env_.errors->error();
       if (!while_paused && jobs_.paused()) return Status::Busy("background work is paused");
       jobs_.AwaitBackground(kChangeLook);
     }
@@ -110,13 +110,13 @@ Status Flusher::Wait(const Targets& targets, bool for_listeners, bool while_paus
 Status Flusher::FlushAll() {
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = true;
-  return Flush(deps_.families.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
+  return Flush(env_.families.All(), flush, rocksdb::FlushReason::kGetLiveFiles);
 }
 
 void Flusher::AwaitDeletions() {
   {
     MutexLock lock(mu_);
-    for (const auto& family : deps_.families.All()) {
+    for (const auto& family : env_.families.All()) {
       const Pages* const pages = family->store()->pages();
       while (pages != nullptr && pages->WritesInPlace() && !*env_.shutting_down) env_.changed->Wait();
     }

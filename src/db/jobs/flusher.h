@@ -11,7 +11,7 @@
 #include "db/copy/live_files.h"
 #include "db/jobs/background_jobs.h"
 #include "db/write/memtable_switcher.h"
-#include "db/write/write_thread.h"
+#include "db/write/write_front.h"
 
 namespace compassdb {
 
@@ -20,9 +20,8 @@ class Flusher final : public CopyJobs {
   // A wait until a family's memtables are flushed up to this one.
   using Targets = std::vector<std::pair<std::shared_ptr<ColumnFamily>, uint64_t>>;
   // All of it outlives this.
-  Flusher(const JobEnvironment& env, const MemTableFlush::Deps& deps, WriteThread& queue, MemTableSwitcher& switcher,
-          BackgroundJobs& jobs)
-      : env_(env), deps_(deps), mu_(env.mu), queue_(queue), switcher_(switcher), jobs_(jobs) {}
+  Flusher(const JobEnvironment& env, WriteFront& front, MemTableSwitcher& switcher, BackgroundJobs& jobs)
+      : env_(env), mu_(env.mu), front_(front), switcher_(switcher), jobs_(jobs) {}
 
   Status Flush(const Families& families, const rocksdb::FlushOptions& options, rocksdb::FlushReason reason);
   // Data that no log holds would be lost, so it is flushed unless the options say otherwise.
@@ -46,9 +45,8 @@ class Flusher final : public CopyJobs {
   void AwaitRoom(const Families& families) EXCLUDES(*mu_);
 
   const JobEnvironment& env_;
-  const MemTableFlush::Deps deps_;
   Mutex* const mu_;
-  WriteThread& queue_;
+  WriteFront& front_;
   MemTableSwitcher& switcher_;
   BackgroundJobs& jobs_;
 };

@@ -12,7 +12,7 @@ class FlusherTest : public ::testing::Test, protected JobsHarness {
  protected:
   Status Flush() { return flusher_.Flush(db.families.All(), {}, rocksdb::FlushReason::kTest); }
 
-  Flusher flusher_{environment, deps, front.queue, *this, jobs};
+  Flusher flusher_{environment, front, *this, jobs};
 };
 
 TEST_F(FlusherTest, FlushReturnsWhenTheDataIsInATable) {

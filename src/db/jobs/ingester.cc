@@ -126,7 +126,7 @@ Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args)
   std::unique_ptr<TableIngestion> job;
   {
     ExclusiveWrite front(&front_.queue);
-    if (errors_.writes_refused()) return errors_.error();
+    if (env_.errors->writes_refused()) return env_.errors->error();
     s = front_.CheckSequencesAreLeft(env_.config);
     if (s.ok()) s = FlushRanges(ingestions);
     const bool snapshots = env_.snapshots->count() > 0;
@@ -179,7 +179,7 @@ Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
     families.push_back(ingestion.family);
   }
   if (families.empty()) return Status::OK();
-  if (env_.config.options.atomic_flush) families = families_.All();
+  if (env_.config.options.atomic_flush) families = env_.families.All();
   Flusher::Targets targets;
   Status s = flusher_.SealAndRequest(families, rocksdb::FlushReason::kExternalFileIngestion, &targets);
   return s.ok() ? flusher_.Wait(targets, /*for_listeners=*/false) : s;

@@ -17,7 +17,6 @@
 #include "db/jobs/background_jobs.h"
 #include "db/jobs/flusher.h"
 #include "db/jobs/table_ingestion.h"
-#include "db/write/memtable_switcher.h"
 #include "db/write/write_front.h"
 
 namespace compassdb {
@@ -25,17 +24,8 @@ namespace compassdb {
 class Ingester {
  public:
   // All of it outlives this.
-  Ingester(const JobEnvironment& env, const ColumnFamilySet& families, const ErrorHandler& errors, WriteFront& front,
-           MemTableSwitcher& switcher, BackgroundJobs& jobs, Flusher& flusher, FamilyManager& manager)
-      : env_(env),
-        families_(families),
-        errors_(errors),
-        mu_(env.mu),
-        front_(front),
-        switcher_(switcher),
-        jobs_(jobs),
-        flusher_(flusher),
-        manager_(manager) {}
+  Ingester(const JobEnvironment& env, WriteFront& front, BackgroundJobs& jobs, Flusher& flusher, FamilyManager& manager)
+      : env_(env), mu_(env.mu), front_(front), jobs_(jobs), flusher_(flusher), manager_(manager) {}
 
   Status Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args) EXCLUDES(*mu_);
   // Creates a family of these files. *handle is null if that fails.
@@ -51,11 +41,8 @@ class Ingester {
   void CloseFile(Ingestion* ingestion, bool move);
 
   const JobEnvironment& env_;
-  const ColumnFamilySet& families_;
-  const ErrorHandler& errors_;
   Mutex* const mu_;
   WriteFront& front_;
-  MemTableSwitcher& switcher_;
   BackgroundJobs& jobs_;
   Flusher& flusher_;
   FamilyManager& manager_;

@@ -67,8 +67,8 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
                          listeners,
                          *this,
                          *this};
-  Flusher flusher_{environment, deps, front.queue, *this, jobs};
-  Ingester ingester_{environment, db.families, errors, front, *this, jobs, flusher_, manager_};
+  Flusher flusher_{environment, front, *this, jobs};
+  Ingester ingester_{environment, front, jobs, flusher_, manager_};
 };
 
 TEST_F(IngesterTest, InvisibleRecordsTakeNoSequence) {

@@ -19,6 +19,7 @@
 
 #include "db/jobs/background_errors.h"
 #include "db/jobs/commit.h"
+#include "db/jobs/error_handler.h"
 #include "db/read/snapshot_list.h"
 #include "db/report/event_log.h"
 #include "db/report/job_listener.h"
@@ -36,13 +37,15 @@ struct JobEnvironment {
   const EventLog& event_log;
   Mutex* mu;         // the database mutex
   CondVar* changed;  // jobs ended, states installed, errors
+  const ColumnFamilySet& families;
   CommitQueue* commits;
   WriteStalls* stalls;
   SnapshotList* snapshots;
   std::atomic<int>* next_job_id;
   const std::atomic<bool>* shutting_down;
   SpaceReclaimer* space;  // deletes replaced files
-  BackgroundErrors* background_errors;
+  ErrorHandler* errors;
+  BackgroundErrors* background_errors;  // sets them
 };
 
 // One family's part of a job.

@@ -78,7 +78,7 @@ Status ManualCompactions::CollectValues(const std::shared_ptr<ColumnFamily>& fam
 
 Status ManualCompactions::MayBegin(const ColumnFamily& family) const {
   if (*env_.shutting_down) return Status::ShutdownInProgress("CompactRange");
-  if (errors_.background_stopped()) return errors_.error();
+  if (env_.errors->background_stopped()) return env_.errors->error();
   if (family.dropped) return Status::ColumnFamilyDropped(family.name());
   return Status::OK();
 }
@@ -150,7 +150,7 @@ Status ManualCompactions::CompactRange(const rocksdb::CompactRangeOptions& optio
   rocksdb::FlushOptions flush;
   flush.allow_write_stall = options.allow_write_stall;
   Families families{family};
-  if (env_.config.options.atomic_flush) families = families_.All();
+  if (env_.config.options.atomic_flush) families = env_.families.All();
   if (Status s = flusher_.Flush(families, flush, rocksdb::FlushReason::kManualCompaction); !s.ok()) {
     return s;
   }

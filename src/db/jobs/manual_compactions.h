@@ -20,9 +20,8 @@ namespace compassdb {
 class ManualCompactions {
  public:
   // All of it outlives this.
-  ManualCompactions(const JobEnvironment& env, const ColumnFamilySet& families, const ErrorHandler& errors,
-                    BackgroundJobs& jobs, Flusher& flusher)
-      : env_(env), families_(families), errors_(errors), mu_(env.mu), jobs_(jobs), flusher_(flusher) {}
+  ManualCompactions(const JobEnvironment& env, BackgroundJobs& jobs, Flusher& flusher)
+      : env_(env), mu_(env.mu), jobs_(jobs), flusher_(flusher) {}
 
   // Whether CompactRange supports these options.
   static Status Check(const rocksdb::CompactRangeOptions& options, const ColumnFamily& family, const Slice* begin,
@@ -68,8 +67,6 @@ class ManualCompactions {
   Status SettleLastLevel(const std::shared_ptr<ColumnFamily>& family, int level, const Slice* begin, const Slice* end);
 
   const JobEnvironment& env_;
-  const ColumnFamilySet& families_;
-  const ErrorHandler& errors_;
   Mutex* const mu_;
   BackgroundJobs& jobs_;
   Flusher& flusher_;

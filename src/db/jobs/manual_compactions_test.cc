@@ -14,8 +14,8 @@ class ManualCompactionsTest : public ::testing::Test, protected JobsHarness {
   std::shared_ptr<ColumnFamily> Family() { return db.families.ById(0); }
   Status CompactAll() { return manual_.CompactRange({}, Family(), nullptr, nullptr); }
 
-  Flusher flusher_{environment, deps, front.queue, *this, jobs};
-  ManualCompactions manual_{environment, db.families, errors, jobs, flusher_};
+  Flusher flusher_{environment, front, *this, jobs};
+  ManualCompactions manual_{environment, jobs, flusher_};
 };
 
 TEST_F(ManualCompactionsTest, CompactRangeTakesWhatIsInMemory) {

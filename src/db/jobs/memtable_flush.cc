@@ -76,7 +76,7 @@ Status MemTableFlush::WriteMemTables(JobPart* part) {
 
 // Another family's part of a batch must not be lost when this one's is durable.
 Status MemTableFlush::BeforeCommit() {
-  if (deps_.families.size() <= 1) return Status::OK();
+  if (env_.families.size() <= 1) return Status::OK();
   Status s = deps_.wals->SyncClosed();
   log_failed_ = !s.ok();
   return s;
@@ -146,7 +146,7 @@ void MemTableFlush::PartFailed(JobPart* part) {
 }
 
 void MemTableFlush::Committed() {
-  deps_.errors->ClearSoft();
+  env_.errors->ClearSoft();
   queue_.StartQueued();
 }
 

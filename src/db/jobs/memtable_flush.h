@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "db/jobs/error_handler.h"
 #include "db/jobs/job.h"
 #include "db/write/wal_set.h"
 
@@ -25,9 +24,7 @@ class FlushQueue {
 class MemTableFlush final : public Job {
  public:
   struct Deps {
-    const ColumnFamilySet& families;
     WalSet* wals;
-    ErrorHandler* errors;
     const std::atomic<bool>& unlogged_data;  // memtables may have data that no log has
   };
   MemTableFlush(const JobEnvironment& env, const Deps& deps, FlushQueue& queue)

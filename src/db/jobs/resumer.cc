@@ -37,9 +37,9 @@ Status Resumer::ResumeUnasked() {
 
 // Not at the front, where a writer may wait for the compactions that such an error stopped.
 bool Resumer::ResumeFromSoft() {
-  const Status old = errors_.error();
+  const Status old = env_.errors->error();
   if (old.ok() || old.severity() > Status::kSoftError) return false;
-  errors_.ClearSoft();
+  env_.errors->ClearSoft();
   Resumed(old);
   return true;
 }
@@ -58,13 +58,13 @@ std::unique_ptr<ExclusiveWrite> Resumer::FrontWithoutFlushes() {
   while (true) {
     {
       MutexLock lock(mu_);
-      while (errors_.background_stopped() && !*env_.shutting_down && jobs_.FlushesRunning() > 0) {
+      while (env_.errors->background_stopped() && !*env_.shutting_down && jobs_.FlushesRunning() > 0) {
         env_.changed->Wait();
       }
     }
     auto front = std::make_unique<ExclusiveWrite>(&front_.queue);
     MutexLock lock(mu_);
-    if (!errors_.background_stopped() || *env_.shutting_down || jobs_.FlushesRunning() == 0) return front;
+    if (!env_.errors->background_stopped() || *env_.shutting_down || jobs_.FlushesRunning() == 0) return front;
   }
 }
 
@@ -75,11 +75,11 @@ Status Resumer::Switch(Flusher::Targets* targets) {
     MutexLock lock(mu_);
     if (env_.commits->in_doubt()) s = env_.commits->Rotate();
   }
-  if (s.ok()) s = flusher_.SealAndRequest(families_.All(), rocksdb::FlushReason::kErrorRecovery, targets);
+  if (s.ok()) s = flusher_.SealAndRequest(env_.families.All(), rocksdb::FlushReason::kErrorRecovery, targets);
   if (!s.ok()) return s;
   MutexLock lock(mu_);
   jobs_.FlushTogether(true);  // before the error, which stops flushes, is cleared
-  errors_.Clear();
+  env_.errors->Clear();
   jobs_.MaybeSchedule();
   return s;
 }
@@ -89,7 +89,7 @@ Status Resumer::CommitLogNumbers() {
   ReadStateGarbage garbage(env_.space);
   MutexLock lock(mu_);
   std::vector<CommitItem> items;
-  for (const auto& family : families_.All()) {
+  for (const auto& family : env_.families.All()) {
     CommitItem& item = items.emplace_back();
     item.family = family;
     item.edit.column_family = family->id();
@@ -103,20 +103,20 @@ Status Resumer::CommitLogNumbers() {
 Status Resumer::TryResume(bool asked, Status* old) {
   {
     const std::unique_ptr<ExclusiveWrite> front = FrontWithoutFlushes();
-    *old = errors_.error();
+    *old = env_.errors->error();
     if (old->ok() || old->severity() >= Status::kFatalError) return *old;
     Flusher::Targets targets;
     Status s = Switch(&targets);
     if (s.ok()) s = flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/asked);
     if (s.ok()) {
       s = front_.SaveOpenSections(env_.config.info_log.get());
-      if (!s.ok()) errors_.SetWalFailed();
+      if (!s.ok()) env_.errors->SetWalFailed();
     }
     if (s.ok()) s = CommitLogNumbers();
     if (!s.ok()) {
       // Before another thread gets the front: no write may be durable in a log behind a gap.
-      if (!errors_.writes_refused()) {
-        errors_.Set(s.IsBusy() ? *old : s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+      if (!env_.errors->writes_refused()) {
+        env_.errors->Set(s.IsBusy() ? *old : s, rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
       }
       return s;
     }

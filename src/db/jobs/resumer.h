@@ -8,7 +8,6 @@
 
 #include "db/jobs/background_jobs.h"
 #include "db/jobs/flusher.h"
-#include "db/write/memtable_switcher.h"
 #include "db/write/write_front.h"
 
 namespace compassdb {
@@ -16,16 +15,8 @@ namespace compassdb {
 class Resumer {
  public:
   // All of it outlives this.
-  Resumer(const JobEnvironment& env, const ColumnFamilySet& families, ErrorHandler& errors, WriteFront& front,
-          MemTableSwitcher& switcher, BackgroundJobs& jobs, Flusher& flusher)
-      : env_(env),
-        families_(families),
-        errors_(errors),
-        mu_(env.mu),
-        front_(front),
-        switcher_(switcher),
-        jobs_(jobs),
-        flusher_(flusher) {}
+  Resumer(const JobEnvironment& env, WriteFront& front, BackgroundJobs& jobs, Flusher& flusher)
+      : env_(env), mu_(env.mu), front_(front), jobs_(jobs), flusher_(flusher) {}
 
   // For the user. A failure is a background error again.
   Status Resume() EXCLUDES(*mu_);
@@ -42,11 +33,8 @@ class Resumer {
   void Resumed(const Status& old) EXCLUDES(*mu_);
 
   const JobEnvironment& env_;
-  const ColumnFamilySet& families_;
-  ErrorHandler& errors_;
   Mutex* const mu_;
   WriteFront& front_;
-  MemTableSwitcher& switcher_;
   BackgroundJobs& jobs_;
   Flusher& flusher_;
 };

@@ -21,8 +21,8 @@ class ResumerTest : public ::testing::Test, protected JobsHarness {
   // Its thread calls virtual functions of this fixture.
   void TearDown() override { auto_resume_.Stop(); }
 
-  Flusher flusher_{environment, deps, front.queue, *this, jobs};
-  Resumer resumer_{environment, db.families, errors, front, *this, jobs, flusher_};
+  Flusher flusher_{environment, front, *this, jobs};
+  Resumer resumer_{environment, front, jobs, flusher_};
   AutoResume auto_resume_{config, listeners, errors, *db.files.dirs(), space, resumer_};
 };
 

@@ -47,7 +47,7 @@ void BackgroundJobs::AddFamilies(MemTableFlush* flush) {
   }
   if (!picked.empty() && together) {
     picked.clear();
-    for (const auto& family : deps_.families.All()) {
+    for (const auto& family : env_.families.All()) {
       if (!family->immutables.empty()) picked.push_back(family);
     }
   }
@@ -129,7 +129,7 @@ BackgroundJobs::Picked BackgroundJobs::PickCompaction() {
 BackgroundJobs::Picked BackgroundJobs::PickCollection() {
   Picked picked;
   const auto look = [](Store* store) { return PickCollectionOf(store, /*for_room=*/true); };
-  for (const auto& family : deps_.families.All()) {
+  for (const auto& family : env_.families.All()) {
     const bool waits = family->FlushPending() && !family->flush_queued;
     if (waits && PickOf(family, "a collection", look, &picked)) break;
   }
@@ -143,7 +143,7 @@ BackgroundJobs::Picked BackgroundJobs::PickLongWork() {
     Pages* const pages = store->pages();
     return pages == nullptr ? nullptr : pages->PickLongWork();
   };
-  Families families = deps_.families.All();
+  Families families = env_.families.All();
   const uint32_t last = state_.last_long_work;
   std::stable_partition(families.begin(), families.end(), [last](const auto& f) { return f->id() > last; });
   for (const auto& family : families) {
@@ -155,7 +155,7 @@ BackgroundJobs::Picked BackgroundJobs::PickLongWork() {
 }
 
 bool BackgroundJobs::MayCompact(const ColumnFamily& family) const {
-  return !family.dropped && !*env_.shutting_down && state_.paused == 0 && !deps_.errors->background_stopped() &&
+  return !family.dropped && !*env_.shutting_down && state_.paused == 0 && !env_.errors->background_stopped() &&
          !family.settings.disable_auto_compactions;
 }
 

@@ -75,9 +75,10 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
   std::atomic<bool> shutting_down{false};
   std::vector<rocksdb::BackgroundErrorReason> reasons;  // of the errors that were set
   Scheduler scheduler;
-  const JobEnvironment environment{nullptr, config,     listeners,    event_log,      &db.mu, &changed, &commits,
-                                   &stalls, &snapshots, &next_job_id, &shutting_down, &space, this};
-  const MemTableFlush::Deps deps{db.families, &front.logs, &errors, front.unlogged_data};
+  const JobEnvironment environment{nullptr,      config,         listeners, event_log, &db.mu,
+                                   &changed,     db.families,    &commits,  &stalls,   &snapshots,
+                                   &next_job_id, &shutting_down, &space,    &errors,   this};
+  const MemTableFlush::Deps deps{&front.logs, front.unlogged_data};
   BackgroundJobs jobs{environment, deps, scheduler};
   SpaceReclaimer space{config,    /*read_only=*/false, {db.files, db.ledger, commits, front.logs}, &db.mu,
                        scheduler, jobs,                {event_log, listeners}};
