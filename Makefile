@@ -54,7 +54,10 @@ else
 label-tests = cd $(BUILD) && ctest -V -j $(JOBS) -L "^$(1)$$" -LE "short|peer" | grep -v "^test\|^    Start\|^$$"
 endif
 
-.PHONY: all deps configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
+run-cmake = cmake --preset release -B $(BUILD) -DCOMPASSDB_UNITY=$(UNITY) >$(BUILD)-configure.log 2>&1 \
+	|| { cat $(BUILD)-configure.log; exit 1; }; rm -f $(BUILD)-configure.log
+
+.PHONY: all deps deps-demo configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
 	test-checked test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
 
 all: build
@@ -62,16 +65,18 @@ all: build
 deps:
 	@scripts/install-deps
 
+deps-demo:
+	@scripts/install-deps --demo
+
 configure: deps
-	@cmake --preset release -B $(BUILD) -DCOMPASSDB_UNITY=$(UNITY) >$(BUILD)-configure.log 2>&1 \
-		|| { cat $(BUILD)-configure.log; exit 1; }
-	@rm -f $(BUILD)-configure.log
+	@$(run-cmake)
 
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
 
 # First what works on the package index, so that it starts soon; then what the comparison needs.
-demo: configure
+demo: deps-demo
+	@$(run-cmake)
 	@cmake --build $(BUILD) -j $(JOBS) --target compassdb-cli package-demo
 	@scripts/demo $(BUILD) packages
 	@cmake --build $(BUILD) -j $(JOBS) --target \
