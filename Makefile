@@ -74,13 +74,14 @@ configure: deps
 build: configure
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# First what works on the package index, so that it starts soon; then what the comparison needs.
+# First what works on the package index, so that it starts soon; then what the rest needs.
 demo: deps-demo
 	@$(run-cmake)
-	@cmake --build $(BUILD) -j $(JOBS) --target compassdb-cli package-demo
+	@cmake --build $(BUILD) -j $(JOBS) --target package-demo
 	@scripts/demo $(BUILD) packages
-	@cmake --build $(BUILD) -j $(JOBS) --target \
+	@cmake --build $(BUILD) -j $(JOBS) --target compassdb-cli \
 		$$(cmake --build $(BUILD) --target help | grep -oE 'kvbench-(compassdb|rocksdb)' | sort -u)
+	@scripts/demo $(BUILD) tool
 	@RECORDS=$(DEMO_RECORDS) scripts/demo $(BUILD) ycsb
 
 test: build
