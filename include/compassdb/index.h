@@ -5,7 +5,8 @@
 // An open reads none of it; each part is read at its first use. Properties, in bytes of the parts
 // in memory: "compassdb.index-memory", and its parts
 // "compassdb.index-memory-perfect-hash", "-fingerprints", "-pieces" (the piece of each key),
-// "-separators", "-block-offsets" and "-other" (objects, key bounds, range tombstones, overhead of malloc).
+// "-separators", "-block-offsets", "-filters", "-values" (places of separated values) and "-other" (objects, key
+// bounds, range tombstones, overhead of malloc).
 
 #pragma once
 
