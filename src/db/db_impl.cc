@@ -92,7 +92,7 @@ void DBImpl::StartWork() {
   }
   {
     MutexLock lock(&mu_);
-    for (const auto& family : families_.All()) family->LimitMemTable();
+    for (const auto& family : families_.All()) family->LimitMemTables();
     memtable_switch_.LimitsChanged(nullptr);
     stalls_.Update();
     jobs_.Open();

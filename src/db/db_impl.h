@@ -492,7 +492,7 @@ class DBImpl : public rocksdb::DB {
                         error_reporter_, tracing_, shutting_down_};
   Reader reader_{config_.clock, config_.options.statistics, store_context_.hasher, read_only_,
                  front_.last_sequence, front_.unlogged_data, &snapshots_, &tracing_, &mu_};
-  FamilyFactory family_factory_{config_, store_context_, snapshots_, space_};
+  FamilyFactory family_factory_{config_, store_context_, snapshots_, space_, &mu_};
   OptionsFiles options_files_{config_, ownership_.get(), &mu_, families_, commits_, *ledger_};
   FamilyManager family_manager_{config_, ownership_.get(), &mu_,
                                 front_, errors_, commits_, manifest_state_, families_, family_factory_,

@@ -6,11 +6,25 @@
 #include "options/projection.h"
 #include "rocksdb/memtablerep.h"
 #include "store/value_space.h"
-#include "util/checked.h"
 #include "util/no_memory.h"
 
 namespace compassdb {
 namespace {
+
+MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options) {
+  MemTableOptions memtable;
+  memtable.comparator = options.comparator;
+  memtable.write_buffer_size = options.write_buffer_size;
+  if (options.arena_block_size > 0) {
+    memtable.arena_block_size = options.arena_block_size;
+  } else {
+    memtable.arena_block_size = std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
+  }
+  if (options.enable_blob_files && options.blob_file_starting_level == 0) {
+    memtable.separated_from = LeastSeparated(options);
+  }
+  return memtable;
+}
 
 bool HashesPrefixes(const rocksdb::MemTableRepFactory* factory) {
   return factory != nullptr && (factory->IsInstanceOf("HashSkipListRepFactory") ||
@@ -21,7 +35,7 @@ bool HashesPrefixes(const rocksdb::MemTableRepFactory* factory) {
 
 ColumnFamily::ColumnFamily(uint32_t id, std::string name,
                            const rocksdb::ColumnFamilyOptions& options,
-                           std::unique_ptr<Store> store,
+                           std::unique_ptr<Store> store, Mutex* mu,
                            std::shared_ptr<rocksdb::WriteBufferManager> write_buffers)
     : id_(id),
       name_(std::move(name)),
@@ -29,59 +43,13 @@ ColumnFamily::ColumnFamily(uint32_t id, std::string name,
       hashes_prefixes_(HashesPrefixes(options.memtable_factory.get())),
       merge_operator_(options.merge_operator),
       store_(std::move(store)),
-      write_buffers_(std::move(write_buffers)) {
+      memtables_(mu, MemTableOptionsOf(options), std::move(write_buffers)) {
   set_options(options);
-  StartMemTable();
 }
 
-// Lives as long as the memtable, and a memtable lives as long as readers want.
-struct ColumnFamily::MemTableCharge {
-  explicit MemTableCharge(std::shared_ptr<rocksdb::WriteBufferManager> m) : manager(std::move(m)) {}
-  ~MemTableCharge() {
-    if (manager != nullptr && bytes > 0) manager->FreeMem(bytes);
-  }
-  const std::shared_ptr<rocksdb::WriteBufferManager> manager;
-  size_t bytes = 0;
-};
-
-void ColumnFamily::StartMemTable() {
-  mem = NewMemTable(&charge_);
-  mem_prepared_log = UINT64_MAX;
-}
-
-std::shared_ptr<MemTable> ColumnFamily::NewMemTable(std::shared_ptr<MemTableCharge>* charge) {
-  MemTableOptions memtable;
-  memtable.comparator = user_comparator();
-  memtable.write_buffer_size = settings.write_buffer_size;
-  // If families share memory, none gets all of it. At first each new key uses another page of the filter.
-  if (write_buffers_ != nullptr && write_buffers_->enabled()) memtable.filter_for = write_buffers_->buffer_size() / 8;
-  {
-    MutexLock lock(&options_mu_);
-    if (options_.arena_block_size > 0) {
-      memtable.arena_block_size = options_.arena_block_size;
-    } else {
-      memtable.arena_block_size =
-          std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
-    }
-    if (options_.enable_blob_files && options_.blob_file_starting_level == 0) {
-      memtable.separated_from = LeastSeparated(options_);
-    }
-  }
-  auto charged = std::make_shared<MemTableCharge>(write_buffers_);
-  std::shared_ptr<MemTable> made(new MemTable(memtable, next_memtable_id_++),
-                                 [charged](MemTable* m) { delete m; });
-  *charge = std::move(charged);
-  return made;
-}
-
-void ColumnFamily::ChargeMemTable() {
-  // A flush of an empty memtable would not free its memory.
-  if (write_buffers_ == nullptr || mem->empty()) return;
-  const size_t now = mem->MemoryAllocatedBytes();
-  if (now > charge_->bytes) {
-    write_buffers_->ReserveMem(now - charge_->bytes);
-    charge_->bytes = now;
-  }
+MemTableOptions ColumnFamily::NewMemTableOptions() const {
+  MutexLock lock(&options_mu_);
+  return MemTableOptionsOf(options_);
 }
 
 rocksdb::ColumnFamilyOptions ColumnFamily::options() const {
@@ -120,145 +88,42 @@ void ColumnFamily::set_options(const rocksdb::ColumnFamilyOptions& options) {
   settings.point_prefixes = filters && !filter.whole_keys ? extractor.get() : nullptr;
 }
 
-void ColumnFamily::CheckInvariants() const {
-  if constexpr (!kChecked) return;
-  COMPASSDB_INVARIANT(mem != nullptr && !mem->immutable(), "the active memtable takes writes");
-  COMPASSDB_INVARIANT(sealed_count - flushed_count == immutables.size(), "what was sealed waits or is in the store");
-  COMPASSDB_INVARIANT(announced_count <= flushed_count, "listeners are notified of what is in the store");
-  COMPASSDB_INVARIANT(flush_running == (!immutables.empty() && immutables.front().flushing),
-                      "a flush takes the oldest memtable");
-  bool flushing = true;
-  for (size_t i = 0; i < immutables.size(); ++i) {
-    const ImmutableMemTable& m = immutables[i];
-    const MemTable& newer = i + 1 < immutables.size() ? *immutables[i + 1].mem : *mem;
-    const SequenceNumber next = newer.first_sequence();  // 0: it is empty, and may be written to
-    COMPASSDB_INVARIANT(m.mem->immutable(), "a sealed memtable takes no writes");
-    COMPASSDB_INVARIANT(m.mem->id() < newer.id(), "memtables lie in the order of their age");
-    COMPASSDB_INVARIANT(next == 0 || m.mem->largest_sequence() < next, "a newer memtable has newer records");
-    COMPASSDB_INVARIANT(m.log_number <= LogBehind(i + 1), "a newer memtable is in newer logs");
-    COMPASSDB_INVARIANT(!m.flushing || flushing, "the oldest memtables are flushed first");
-    flushing = m.flushing;
-  }
-}
-
-std::unique_ptr<ReadState> ColumnFamily::NewReadState() const {
+std::unique_ptr<ReadState> ColumnFamily::NewReadState(std::vector<ReadState*>* garbage) const {
+  ReadStateHolder::MakeRoom(garbage);
   auto state = std::make_unique<ReadState>();
-  state->mem = mem;
-  for (auto it = immutables.rbegin(); it != immutables.rend(); ++it) {
-    state->immutables.push_back(it->mem);
-  }
-  state->view = store_->view();
+  state->immutables.reserve(memtables_.immutable_count() + 1);
   return state;
 }
 
-void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
-  CheckInvariants();
-  ReadStateHolder::MakeRoom(garbage);
-  read_state_.Install(NewReadState().release(), garbage);
-}
-
-void ColumnFamily::SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage) {
-  // First what may run out of memory: nothing has changed then.
-  std::shared_ptr<MemTableCharge> charge;
-  std::shared_ptr<MemTable> next = NewMemTable(&charge);
-  std::unique_ptr<ReadState> state = NewReadState();
-  state->immutables.insert(state->immutables.begin(), mem);
-  state->mem = next;
-  ReadStateHolder::MakeRoom(garbage);
-  immutables.push_back({mem, mem_log_number, mem_prepared_log, false});
-
-  if (write_buffers_ != nullptr) write_buffers_->ScheduleFreeMem(charge_->bytes);
-  mem->MarkImmutable();
-  mem->set_log_number(mem_log_number);
-  mem->set_next_log_number(log_number);
-  ++sealed_count;
-  mem = std::move(next);
-  charge_ = std::move(charge);
-  mem_prepared_log = UINT64_MAX;
-  mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
-  mem_log_number = log_number;
-  CheckInvariants();
+void ColumnFamily::Install(std::unique_ptr<ReadState> state, std::vector<ReadState*>* garbage) {
+  memtables_.AddTo(state.get());
+  state->view = store_->view();
   read_state_.Install(state.release(), garbage);
 }
 
-size_t ColumnFamily::MemTableBytes(bool with_immutables) const {
-  size_t bytes = mem->ApproximateMemoryUsage();
-  if (!with_immutables) return bytes;
-  for (const ImmutableMemTable& immutable : immutables) {
-    bytes += immutable.mem->ApproximateMemoryUsage();
-  }
-  return bytes;
+void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
+  memtables_.CheckInvariants();
+  Install(NewReadState(garbage), garbage);
 }
 
-uint64_t ColumnFamily::OldestLogNeeded() const {
-  return std::min(OldestRecordLog(), OldestPreparedLog(0));
-}
-
-uint64_t ColumnFamily::OldestPreparedLog(uint64_t records_from) const {
-  uint64_t oldest = mem_prepared_log;
-  for (const ImmutableMemTable& immutable : immutables) {
-    if (immutable.log_number >= records_from) oldest = std::min(oldest, immutable.prepared_log);
-  }
-  return oldest;
-}
-
-uint64_t ColumnFamily::OldestRecordLog() const {
-  return immutables.empty() ? mem_log_number : immutables.front().log_number;
+void ColumnFamily::SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence, std::vector<ReadState*>* garbage) {
+  // First what may run out of memory: readers see every memtable.
+  std::unique_ptr<ReadState> state = NewReadState(garbage);
+  memtables_.Seal(NewMemTableOptions(), log_number, earliest_sequence);
+  Install(std::move(state), garbage);
 }
 
 bool ColumnFamily::FlushPending() const {
-  if (dropped || flush_running || immutables.empty()) return false;
-  if (flush_requested) return true;
-  const bool pair = settings.max_write_buffer_number >= 3 && pace.AwaitSecond();
-  return static_cast<int>(immutables.size()) >=
-         std::max<int>(settings.min_write_buffers_to_merge, pair ? 2 : 1);
+  return !dropped && memtables_.FlushPending(settings.min_write_buffers_to_merge,
+                                             /*pairs=*/settings.max_write_buffer_number >= 3);
 }
 
-void ColumnFamily::LimitMemTable() {
+void ColumnFamily::LimitMemTables() {
+  ValueRoom room = memtables_.value_room();
   if (const ValueSpace* const values = store_->values()) {
-    value_room_ = UnlessOutOfMemory(value_room_, [&] { return values->FlushRoom(); });
+    room = UnlessOutOfMemory(room, [&] { return values->FlushRoom(); });
   }
-  mem->SetValueRoom(value_room_.bytes, value_room_.per_deletion);
-}
-
-size_t ColumnFamily::FitForFlush(uint64_t* value_load) const {
-  uint64_t load = 0;
-  size_t n = 0;
-  for (; n < immutables.size(); ++n) {
-    const uint64_t more = immutables[n].mem->ValueLoad(value_room_.per_deletion);
-    if (n > 0 && load + more > value_room_.bytes) break;
-    load += more;
-  }
-  if (value_load != nullptr) *value_load = load;
-  return n;
-}
-
-std::vector<std::shared_ptr<MemTable>> ColumnFamily::PickFlush(bool all) {
-  std::vector<std::shared_ptr<MemTable>> picked;
-  const size_t n = all ? immutables.size() : FitForFlush(nullptr);
-  for (size_t i = 0; i < n; ++i) {
-    immutables[i].flushing = true;
-    picked.push_back(immutables[i].mem);
-  }
-  // The next flush takes the rest.
-  if (n == immutables.size()) flush_requested = false;
-  flush_running = !picked.empty();
-  CheckInvariants();
-  return picked;
-}
-
-void ColumnFamily::FlushCommitted(size_t n) {
-  immutables.erase(immutables.begin(), immutables.begin() + static_cast<ptrdiff_t>(n));
-  flushed_count += n;
-  flush_running = false;
-  CheckInvariants();
-}
-
-void ColumnFamily::FlushFailed() {
-  for (ImmutableMemTable& immutable : immutables) immutable.flushing = false;
-  flush_requested = true;
-  flush_running = false;
-  CheckInvariants();
+  memtables_.SetValueRoom(room);
 }
 
 std::shared_ptr<ColumnFamily> ColumnFamilySet::ById(uint32_t id) const {
@@ -273,7 +138,7 @@ ColumnFamily* ColumnFamilySet::ByIdAtFront(uint32_t id) const {
 }
 
 void ColumnFamilySet::ChargeAllAtFront() {
-  for (auto& [id, family] : families_) family->ChargeMemTable();
+  for (auto& [id, family] : families_) family->memtables().Charge();
 }
 
 std::shared_ptr<ColumnFamily> ColumnFamilySet::ByName(const std::string& name) const {

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A column family: its options, store, memtables and the state that readers pin.
 //
-// Thread safety: fields are guarded as their comments say, where "mutex" is the
-// database mutex and "front" is the front of the write queue (WriteThread).
-// `mem` is changed with both held and may be read with either.
-// Invariants: data not yet in the store is in `immutables` (older) and `mem`;
-// `mem_log_number` is the oldest write-ahead log that may hold a record of `mem`.
+// Thread safety: methods marked [mutex] are called with the database mutex held, those marked [front] at the front of
+// the write queue, the others from everywhere.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "family/flush_pace.h"
+#include "family/memtables.h"
 #include "family/read_state.h"
 #include "family/stall_controller.h"
 #include "rocksdb/db.h"
@@ -28,19 +23,11 @@
 
 namespace compassdb {
 
-
-// A sealed memtable on its way into the store.
-struct ImmutableMemTable {
-  std::shared_ptr<MemTable> mem;
-  uint64_t log_number = 0;  // the oldest log that may hold a record of it
-  uint64_t prepared_log = UINT64_MAX;  // the oldest log with a prepared section of its data
-  bool flushing = false;
-};
-
 class ColumnFamily {
  public:
+  // `mu`: the database mutex.
   ColumnFamily(uint32_t id, std::string name, const rocksdb::ColumnFamilyOptions& options,
-               std::unique_ptr<Store> store,
+               std::unique_ptr<Store> store, Mutex* mu,
                std::shared_ptr<rocksdb::WriteBufferManager> write_buffers);
 
   uint32_t id() const { return id_; }
@@ -82,64 +69,25 @@ class ColumnFamily {
   // Null without timestamps; shared with the store.
   std::shared_ptr<HistoryLow> history;
 
-  void CheckInvariants() const;  // [mutex]
-
-  // A fresh, empty `mem`, charged to the write buffer manager while it lives.
-  void StartMemTable();  // front
-  // Front: reports the size of `mem` to the write buffer manager.
-  void ChargeMemTable();
-
-  // [mutex] The oldest log that may hold a record newer than those of the n oldest sealed memtables.
-  uint64_t LogBehind(size_t n) const { return n < immutables.size() ? immutables[n].log_number : mem_log_number; }
-  // [mutex, front] The active memtable becomes immutable; records from now on
-  // are in log `log_number` or later. Without memory (std::bad_alloc) nothing changes.
-  void SealMemTable(uint64_t log_number, std::vector<ReadState*>* garbage);
+  MemTables& memtables() { return memtables_; }
+  const MemTables& memtables() const { return memtables_; }
+  // As the options are now.
+  MemTableOptions NewMemTableOptions() const EXCLUDES(options_mu_);
+  // [mutex, front] The active memtable becomes immutable (MemTables::Seal).
+  void SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence, std::vector<ReadState*>* garbage);
   // [mutex] Publishes memtables and store view to readers.
   void InstallReadState(std::vector<ReadState*>* garbage);
-
-  // [mutex] The oldest write-ahead log that this family still needs: for the
-  // records of its memtables, and for what was prepared before its commit.
-  uint64_t OldestLogNeeded() const;
-  uint64_t OldestRecordLog() const;
-  // [mutex] The second alone. Memtables with records only in logs before that one do not count.
-  uint64_t OldestPreparedLog(uint64_t records_from) const;
   // [mutex] The store changed: memtables may hold as much of separated values as their bound allows now.
-  void LimitMemTable();
-  // [mutex] Of the immutables, as many as separated values have room for, at least one; *value_load (may be null) is
-  // what they take of it.
-  size_t FitForFlush(uint64_t* value_load) const;
-  // [mutex] Memtables to be flushed now: those that fit, or all that wait, if there are enough or
-  // a flush was asked for; they are marked.
-  std::vector<std::shared_ptr<MemTable>> PickFlush(bool all);
+  void LimitMemTables();
   bool FlushPending() const;  // [mutex]
-  // [mutex] The first n immutables are in the store (or go back to waiting).
-  void FlushCommitted(size_t n);
-  void FlushFailed();
-  size_t MemTableBytes(bool with_immutables) const;  // [mutex]
 
   ReadStateHolder* read_state() { return &read_state_; }
 
-  std::shared_ptr<MemTable> mem;                // mutex + front
-  uint64_t mem_log_number = 0;                  // mutex + front
-  SequenceNumber mem_earliest_sequence = 0;     // mutex + front; nothing in mem is older
-  uint64_t mem_prepared_log = UINT64_MAX;       // mutex + front; as in ImmutableMemTable
   // Written at the front, before readers see it: tables may have records up to it that are newer than memtables.
   std::atomic<SequenceNumber> last_ingested{0};
-  std::deque<ImmutableMemTable> immutables;     // mutex; oldest first
-  uint64_t log_number = 0;                      // mutex; as the manifest has it
-  uint64_t sealed_count = 0;                    // mutex; memtables sealed so far
-  uint64_t flushed_count = 0;                   // mutex; of these, in the store
-  uint64_t announced_count = 0;                 // mutex; of these, listeners were notified
-  bool flush_requested = false;                 // mutex; do not wait for more memtables
-  bool flush_running = false;                   // mutex
-  bool flush_queued = false;                    // mutex
-  bool compaction_queued = false;               // mutex
-  int compactions_running = 0;                  // mutex
   std::atomic<bool> dropped{false};             // written with mutex + front
-  FlushPace pace;                               // mutex
   // Written with the mutex.
   std::atomic<rocksdb::WriteStallCondition> stall{rocksdb::WriteStallCondition::kNormal};
-  rocksdb::FlushReason flush_reason = rocksdb::FlushReason::kOthers;           // mutex
 
   // Since open, for properties.
   struct Counters {
@@ -158,6 +106,10 @@ class ColumnFamily {
   Counters counters;
 
  private:
+  // [mutex] With room for one more memtable than there are, and for the old states in `garbage`.
+  std::unique_ptr<ReadState> NewReadState(std::vector<ReadState*>* garbage) const;
+  void Install(std::unique_ptr<ReadState> state, std::vector<ReadState*>* garbage);
+
   const uint32_t id_;
   const std::string name_;
   const InternalKeyComparator comparator_;
@@ -165,17 +117,11 @@ class ColumnFamily {
   const bool hashes_prefixes_;
   const std::shared_ptr<rocksdb::MergeOperator> merge_operator_;
   const std::unique_ptr<Store> store_;
-  const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   mutable Mutex options_mu_;  // a leaf lock
   rocksdb::ColumnFamilyOptions options_ GUARDED_BY(options_mu_);
   // All that there were: filters know them by their addresses.
   std::vector<std::shared_ptr<const rocksdb::SliceTransform>> extractors_ GUARDED_BY(options_mu_);
-  ValueRoom value_room_;  // mutex
-  struct MemTableCharge;
-  std::shared_ptr<MemTable> NewMemTable(std::shared_ptr<MemTableCharge>* charge);
-  std::unique_ptr<ReadState> NewReadState() const;
-  uint64_t next_memtable_id_ = 1;           // front
-  std::shared_ptr<MemTableCharge> charge_;  // front; of `mem`
+  MemTables memtables_;
   ReadStateHolder read_state_;  // last: its states hold views of the store
 };
 

@@ -31,23 +31,25 @@ TEST(ColumnFamilyTest, AMemTableWithoutASuccessorTakesWrites) {
   FamilyHarness db;
   ColumnFamily* const family = db.Add("other", options);
   db.Write(family, kTypeValue, "key", "value");
-  family->mem_prepared_log = 3;
-  const std::shared_ptr<MemTable> mem = family->mem;
+  MutexLock lock(&db.mu);
+  MemTables& memtables = family->memtables();
+  memtables.KeepPreparedLog(3);
+  const std::shared_ptr<MemTable> mem = memtables.active();
   std::vector<ReadState*> garbage;
 
   comparator.exhausted = true;
-  EXPECT_THROW(family->SealMemTable(/*log_number=*/5, &garbage), std::bad_alloc);
+  EXPECT_THROW(family->SealMemTable(/*log_number=*/5, db.last_sequence, &garbage), std::bad_alloc);
   comparator.exhausted = false;
-  EXPECT_EQ(family->mem, mem);
+  EXPECT_EQ(memtables.active(), mem);
   EXPECT_FALSE(mem->immutable());
-  EXPECT_TRUE(family->immutables.empty());
-  EXPECT_EQ(family->mem_prepared_log, 3u);
+  EXPECT_EQ(memtables.immutable_count(), 0u);
+  EXPECT_EQ(memtables.OldestPreparedLog(0), 3u);
   db.Write(family, kTypeValue, "another key", "value");
 
-  family->SealMemTable(/*log_number=*/5, &garbage);
+  family->SealMemTable(/*log_number=*/5, db.last_sequence, &garbage);
   EXPECT_TRUE(mem->immutable());
-  ASSERT_EQ(family->immutables.size(), 1u);
-  EXPECT_EQ(family->immutables[0].prepared_log, 3u);
+  EXPECT_EQ(memtables.immutable_count(), 1u);
+  EXPECT_EQ(memtables.OldestPreparedLog(0), 3u);
   for (ReadState* state : garbage) state->Unref();
 }
 

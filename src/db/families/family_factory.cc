@@ -42,7 +42,8 @@ Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::
   std::shared_ptr<HistoryLow> history;
   if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
   store_options.history = history;
-  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options), config_.write_buffers);
+  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options), mu_,
+                                      config_.write_buffers);
   made->read_state()->SetListener(&space_);
   // The last user of a dropped family, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [&space = space_](ColumnFamily* last) {

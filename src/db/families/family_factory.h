@@ -16,9 +16,10 @@ namespace compassdb {
 
 class FamilyFactory {
  public:
-  // All must outlive the families. `space` is notified when files of theirs are released.
-  FamilyFactory(const DbConfig& config, const StoreContext& stores, SnapshotList& snapshots, SpaceReclaimer& space)
-      : config_(config), stores_(stores), snapshots_(snapshots), space_(space) {}
+  // All must outlive the families. `space` is notified when files of theirs are released. `mu`: the database mutex.
+  FamilyFactory(const DbConfig& config, const StoreContext& stores, SnapshotList& snapshots, SpaceReclaimer& space,
+                Mutex* mu)
+      : config_(config), stores_(stores), snapshots_(snapshots), space_(space), mu_(mu) {}
   // The families are those of a primary, which still writes them.
   void FollowPrimary() { follows_primary_ = true; }
 
@@ -33,6 +34,7 @@ class FamilyFactory {
   const StoreContext& stores_;
   SnapshotList& snapshots_;
   SpaceReclaimer& space_;
+  Mutex* const mu_;
   bool follows_primary_ = false;
 };
 

@@ -54,16 +54,15 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
 Status FamilyManager::CommitNew(const std::shared_ptr<ColumnFamily>& family) {
   ReadStateGarbage garbage(&space_);
   MutexLock lock(mu_);
-  family->log_number = family->mem_log_number = front_.logs.current_number();
-  family->mem_earliest_sequence = front_.last_sequence.load(std::memory_order_acquire);
-  family->LimitMemTable();
+  family->memtables().BeginAt(front_.logs.current_number(), front_.last_sequence.load(std::memory_order_acquire));
+  family->LimitMemTables();
   family->InstallReadState(garbage.list());
   std::vector<CommitItem> items(1);
   VersionEdit& edit = items.front().edit;
   edit.column_family = family->id();
   edit.add_column_family = family->name();
   edit.comparator = family->user_comparator()->Name();
-  edit.log_number = family->log_number;
+  edit.log_number = family->memtables().log_number();
   edit.max_column_family = manifest_state_.max_family_id();
   items.front().installed = [&] { families_.Add(family); };
   Status s = commits_.Commit(&items, garbage.list());

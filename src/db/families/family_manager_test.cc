@@ -89,7 +89,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, front_.logs}, &mu_,
                         scheduler_, *this,               {event_log_, listeners_}};
   SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
-  FamilyFactory factory_{config_, stores_, snapshots_, space_};
+  FamilyFactory factory_{config_, stores_, snapshots_, space_, &mu_};
   OptionsFiles options_files_{config_, /*ownership=*/nullptr, &mu_, families_, commits_, ledger_};
   FamilyManager manager_{config_,
                          /*ownership=*/nullptr,
@@ -112,8 +112,12 @@ TEST_F(FamilyManagerTest, ANewFamilyHasTheNextIdAndNoOlderRecords) {
   rocksdb::ColumnFamilyHandle* handle = nullptr;
   ASSERT_TRUE(manager_.Create(options_, "one", &handle).ok());
   EXPECT_EQ(handle->GetID(), 1u);
-  EXPECT_EQ(families_.ByName("one")->mem_earliest_sequence, 11u);
-  EXPECT_EQ(families_.ByName("one")->log_number, front_.logs.current_number());
+  {
+    MutexLock lock(&mu_);
+    const MemTables& memtables = families_.ByName("one")->memtables();
+    EXPECT_EQ(memtables.earliest_sequence(), 11u);
+    EXPECT_EQ(memtables.log_number(), front_.logs.current_number());
+  }
   EXPECT_EQ(changed_, std::vector<std::string>{"one"});
   EXPECT_GT(options_files_.number(), 0u);
   // An id is not used twice.

@@ -45,8 +45,8 @@ Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& famil
     if (family->dropped) return Status::ColumnFamilyDropped(family->name());
     family->set_options(changed);
     family->store()->SetOptions(store);
-    family->mem->SetWriteBufferSize(changed.write_buffer_size);
-    family->LimitMemTable();
+    family->memtables().active()->SetWriteBufferSize(changed.write_buffer_size);
+    family->LimitMemTables();
     observer_.FamilyChanged(family);
   }
   observer_.FamiliesChanged();

@@ -59,7 +59,7 @@ bool BackgroundJobs::FlushReady(const ColumnFamily& family) const {
   if (values == nullptr) return true;
   return !UnlessOutOfMemory(false, [&] {
     uint64_t load = 0;
-    family.FitForFlush(&load);
+    family.memtables().FitForFlush(&load);
     return values->AwaitsCollection(load);
   });
 }
@@ -71,7 +71,7 @@ bool BackgroundJobs::FlushesHeld() const {
   if (!FlushesTogether()) return false;
   // A flush of all families waits for running ones.
   const Families all = env_.families.All();
-  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->flush_running; });
+  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->memtables().flush_running(); });
 }
 
 void BackgroundJobs::MaybeSchedule() {
@@ -87,24 +87,23 @@ void BackgroundJobs::MaybeSchedule() {
       const Store* const store = family->store();
       ValueSpace* const values = family->store()->values();
       Pages* const pages = family->store()->pages();
-      if (!family->flush_queued && FlushReady(*family)) {
-        family->flush_queued = true;
-        state_.flush_queue.push_back(family);
-      } else if (!family->flush_queued && family->FlushPending()) {
+      const bool flush_queued = state_.flush_queue.Has(*family);
+      if (!flush_queued && FlushReady(*family)) {
+        state_.flush_queue.Push(family);
+      } else if (!flush_queued && family->FlushPending()) {
         env_.space->Press();  // writers wait for room
         if (!collect && values != nullptr && !state_.collections.under_way() && MayCompact(*family)) {
           collect = UnlessOutOfMemory(false, [&] { return values->NeedsCollection(/*for_room=*/true); });
         }
       }
-      if (!family->compaction_queued && !family->dropped &&
+      if (!state_.compaction_queue.Has(*family) && !family->dropped &&
           !env_.errors->compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(true, [&] {  // the job searches again
             if (compacts) return store->NeedsCompaction();
             return values != nullptr && values->NeedsCollection(/*for_room=*/false);
           })) {
-        family->compaction_queued = true;
-        state_.compaction_queue.push_back(family);
+        state_.compaction_queue.Push(family);
       }
       if (!long_work && pages != nullptr && compacts && !state_.long_work.under_way() && MayCompact(*family)) {
         long_work = UnlessOutOfMemory(true, [&] { return pages->NeedsLongWork(); });
@@ -159,12 +158,11 @@ void BackgroundJobs::AwaitSnapshots() {
 void BackgroundJobs::StartQueued() {
   mu_->AssertHeld();
   if (state_.paused > 0) return;
-  const auto queued = [](const auto& queue) { return static_cast<int>(queue.size()); };
-  while (!FlushesHeld() && state_.flushes_scheduled < queued(state_.flush_queue) &&
+  while (!FlushesHeld() && state_.flushes_scheduled < state_.flush_queue.size() &&
          state_.flushes_under_way() < config_.max_flushes()) {
     if (!Schedule(&BackgroundJobs::Flush, JobPriority::kHigh, &state_.flushes_scheduled)) break;
   }
-  while (state_.compactions_scheduled < queued(state_.compaction_queue) &&
+  while (state_.compactions_scheduled < state_.compaction_queue.size() &&
          state_.compactions_under_way() < config_.max_compactions()) {
     if (!Schedule(&BackgroundJobs::Compact, JobPriority::kLow, &state_.compactions_scheduled)) break;
   }
@@ -237,8 +235,8 @@ void BackgroundJobs::FlushTogether(bool together) {
 
 void BackgroundJobs::Remove(const std::shared_ptr<ColumnFamily>& family) {
   mu_->AssertHeld();
-  std::erase(state_.flush_queue, family);
-  std::erase(state_.compaction_queue, family);
+  state_.flush_queue.Remove(family);
+  state_.compaction_queue.Remove(family);
 }
 
 void BackgroundJobs::BeginManual(bool exclusive) {

@@ -11,11 +11,11 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 
 #include "db/jobs/background_work.h"
+#include "db/jobs/family_queue.h"
 #include "db/jobs/memtable_flush.h"
 #include "db/jobs/scheduler.h"
 #include "db/space/idle_looks.h"
@@ -133,8 +133,8 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
     int manual_jobs = 0;  // of these, those that do not wait
     int exclusive_manual = 0;
     bool flush_together = false;
-    std::deque<std::shared_ptr<ColumnFamily>> flush_queue;
-    std::deque<std::shared_ptr<ColumnFamily>> compaction_queue;
+    FamilyQueue flush_queue;
+    FamilyQueue compaction_queue;
 
     int flushes_under_way() const { return flushes_scheduled + flushes_running; }
     // Only jobs that max_background_jobs counts.

@@ -19,7 +19,7 @@ class BackgroundJobsTest : public ::testing::Test, protected JobsHarness {
   }
   size_t Sealed() {
     MutexLock lock(&db.mu);
-    return db.family()->immutables.size();
+    return db.family()->memtables().immutable_count();
   }
   // As many tables in level 0 as a compaction takes.
   void AddTables() {
@@ -118,7 +118,7 @@ TEST_F(BackgroundJobsTest, FamiliesAreFlushedTogetherAfterALogWasGivenUp) {
   Seal();  // requests the flush of the first family alone
   Look();
   MutexLock lock(&db.mu);
-  EXPECT_TRUE(other->immutables.empty());
+  EXPECT_EQ(other->memtables().immutable_count(), 0u);
 }
 
 }  // namespace

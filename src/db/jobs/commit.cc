@@ -194,14 +194,14 @@ Status CommitQueue::Install(std::vector<CommitItem>* items, std::vector<ReadStat
   for (CommitItem& item : *items) {
     if (item.edit.min_log_number) set_min_log_number(*item.edit.min_log_number);
     if (item.family != nullptr) {
-      if (item.edit.log_number) item.family->log_number = *item.edit.log_number;
+      if (item.edit.log_number) item.family->memtables().set_log_number(*item.edit.log_number);
       if (item.prepared != nullptr) {
         item.family->store()->Install(item.edit, std::move(item.prepared));
       }
     }
     if (item.installed) item.installed();
     if (item.family != nullptr) {
-      item.family->LimitMemTable();
+      item.family->LimitMemTables();
       item.family->InstallReadState(garbage);
     }
   }

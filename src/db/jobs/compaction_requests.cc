@@ -39,11 +39,9 @@ Status ManualCompactions::MoveLevel(const std::shared_ptr<ColumnFamily>& family,
       if (!conflict) return s;
       env_.changed->WaitFor(std::chrono::milliseconds(50));
     }
-    ++family->compactions_running;
   }
   Status s = RunJob(family, std::move(task), /*cancel=*/nullptr, /*report=*/nullptr);
   MutexLock lock(mu_);
-  --family->compactions_running;
   jobs_.Changed();
   return s;
 }

@@ -13,10 +13,11 @@ constexpr std::chrono::milliseconds kChangeLook{200};  // some changes give no s
 void Flusher::AwaitRoom(const Families& families) {
   MutexLock lock(mu_);
   for (const auto& family : families) {
-    while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped && !family->mem->empty() &&
-           !family->immutables.empty() &&
-           static_cast<int>(family->immutables.size()) + 1 >= family->settings.max_write_buffer_number) {
-      family->flush_requested = true;
+    MemTables& memtables = family->memtables();
+    while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped &&
+           !memtables.active()->empty() && memtables.immutable_count() > 0 &&
+           static_cast<int>(memtables.immutable_count()) + 1 >= family->settings.max_write_buffer_number) {
+      memtables.RequestFlush();
       jobs_.MaybeSchedule();
       jobs_.AwaitBackground(kChangeLook);
     }
@@ -42,7 +43,7 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   if (s.ok() && families.size() == 1 && !targets.empty()) {
     MutexLock lock(mu_);
     const auto& [family, sealed] = targets.front();
-    if (family->dropped && family->flushed_count < sealed) s = Status::ColumnFamilyDropped(family->name());
+    if (family->dropped && family->memtables().flushed_count() < sealed) s = Status::ColumnFamilyDropped(family->name());
   }
   // As in RocksDB, a flush beyond the allowed space fails, although the data is in tables.
   if (s.ok() && env_.errors->writes_refused() && env_.errors->error().subcode() == Status::kSpaceLimit) {
@@ -68,7 +69,7 @@ Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason re
     ReadStateGarbage garbage(env_.space);
     MutexLock lock(mu_);
     bool switches = reason == rocksdb::FlushReason::kErrorRecovery;
-    for (const auto& family : families) switches = switches || !family->mem->empty();
+    for (const auto& family : families) switches = switches || !family->memtables().active()->empty();
     if (switches) s = switcher_.SwitchMemTables(families, reason, &garbage);
     if (s.ok()) {
       *targets = Request(families);
@@ -82,9 +83,10 @@ Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason re
 Flusher::Targets Flusher::Request(const Families& families) {
   Targets targets;
   for (const auto& family : families) {
-    if (family->dropped || family->flushed_count >= family->sealed_count) continue;
-    targets.emplace_back(family, family->sealed_count);
-    if (!family->immutables.empty()) family->flush_requested = true;
+    MemTables& memtables = family->memtables();
+    if (family->dropped || memtables.flushed_count() >= memtables.sealed_count()) continue;
+    targets.emplace_back(family, memtables.sealed_count());
+    memtables.RequestFlush();
   }
   return targets;
 }
@@ -92,8 +94,9 @@ Flusher::Targets Flusher::Request(const Families& families) {
 Status Flusher::Wait(const Targets& targets, bool for_listeners, bool while_paused) {
   MutexLock lock(mu_);
   for (const auto& [family, sealed] : targets) {
-    while ((for_listeners ? family->announced_count : family->flushed_count) < sealed) {
-      if (for_listeners && family->flushed_count >= sealed) {
+    const MemTables& memtables = family->memtables();
+    while ((for_listeners ? memtables.announced_count() : memtables.flushed_count()) < sealed) {
+      if (for_listeners && memtables.flushed_count() >= sealed) {
         env_.changed->Wait();  // its job has yet to call the listeners
         continue;
       }

@@ -50,7 +50,7 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
     return tables;
   }
 
-  FamilyFactory factory_{config, db.context, snapshots, space};
+  FamilyFactory factory_{config, db.context, snapshots, space, &db.mu};
   OptionsFiles options_files_{config, /*ownership=*/nullptr, &db.mu, db.families, commits, db.ledger};
   ManifestState manifest_state_{&db.mu, db.families, db.ledger, front};
   FamilyManager manager_{config,

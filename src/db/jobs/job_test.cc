@@ -31,6 +31,7 @@ class JobTest : public ::testing::Test, protected JobsHarness, protected FlushQu
   }
 
   std::string steps_;
+  const MemTables& memtables_ = db.family()->memtables();
 };
 
 TEST_F(JobTest, AFlushIsCommittedBeforeItIsReported) {
@@ -40,10 +41,11 @@ TEST_F(JobTest, AFlushIsCommittedBeforeItIsReported) {
   ASSERT_TRUE(s.ok()) << s.ToString();
   EXPECT_EQ(steps_, "next ");
   EXPECT_TRUE(commits.committed());
-  EXPECT_TRUE(db.family()->immutables.empty());
-  EXPECT_EQ(db.family()->flushed_count, 1u);
-  EXPECT_EQ(db.family()->announced_count, 1u);
   EXPECT_EQ(db.family()->counters.flushes, 1u);
+  MutexLock lock(&db.mu);
+  EXPECT_EQ(memtables_.immutable_count(), 0u);
+  EXPECT_EQ(memtables_.flushed_count(), 1u);
+  EXPECT_EQ(memtables_.announced_count(), 1u);
 }
 
 TEST_F(JobTest, AJobThatFailsLeavesTheMemTables) {
@@ -52,10 +54,13 @@ TEST_F(JobTest, AJobThatFailsLeavesTheMemTables) {
   db.fs.FailNth(FaultOp::kSync, 1, ".ph", Status::IOError("injected"));
   EXPECT_TRUE(Flush().IsIOError());
   EXPECT_EQ(steps_, "error5 ");  // kFlushNoWAL
-  EXPECT_EQ(db.family()->immutables.size(), 1u);
-  EXPECT_TRUE(db.family()->flush_requested);
   EXPECT_FALSE(commits.committed());
-  EXPECT_EQ(db.family()->announced_count, 0u);
+  {
+    MutexLock lock(&db.mu);
+    EXPECT_EQ(memtables_.immutable_count(), 1u);
+    EXPECT_TRUE(memtables_.flush_requested());
+    EXPECT_EQ(memtables_.announced_count(), 0u);
+  }
   steps_.clear();
   EXPECT_TRUE(Flush().ok());
   EXPECT_EQ(steps_, "next ");
@@ -67,7 +72,8 @@ TEST_F(JobTest, AManifestThatFailsIsTheReason) {
   db.fs.FailNth(FaultOp::kSync, 1, "MANIFEST", Status::IOError("injected"));
   EXPECT_TRUE(Flush().IsIOError());
   EXPECT_EQ(steps_, "error6 ");  // kManifestWriteNoWAL
-  EXPECT_EQ(db.family()->immutables.size(), 1u);
+  MutexLock lock(&db.mu);
+  EXPECT_EQ(memtables_.immutable_count(), 1u);
 }
 
 TEST_F(JobTest, AFlushBeyondTheAllowedSpaceIsAnErrorAndIsCommitted) {
@@ -76,7 +82,8 @@ TEST_F(JobTest, AFlushBeyondTheAllowedSpaceIsAnErrorAndIsCommitted) {
   Seal();
   EXPECT_TRUE(Flush().ok());
   EXPECT_EQ(steps_, "error0 next ");  // kFlush
-  EXPECT_TRUE(db.family()->immutables.empty());
+  MutexLock lock(&db.mu);
+  EXPECT_EQ(memtables_.immutable_count(), 0u);
 }
 
 TEST_F(JobTest, AFamilyThatWasDroppedIsNoError) {

@@ -14,7 +14,7 @@ VersionEdit FamilyEdit(const ColumnFamily& family) {
   edit.column_family = family.id();
   edit.add_column_family = family.name();
   edit.comparator = family.user_comparator()->Name();
-  edit.log_number = family.log_number;
+  edit.log_number = family.memtables().log_number();
   if (family.history != nullptr) edit.history_low = family.history->Get();
   return edit;
 }
@@ -42,14 +42,15 @@ std::vector<VersionEdit> ManifestState::Snapshot() const {
 void ManifestState::Stamp(std::vector<VersionEdit>* edits) const {
   uint64_t oldest = std::min(front_.logs.current_number(), front_.open_sections.OldestLog());
   for (const auto& family : families_.All()) {
-    uint64_t needed = family->OldestRecordLog();
-    uint64_t prepared = family->OldestPreparedLog(0);
+    const MemTables& memtables = family->memtables();
+    uint64_t needed = memtables.OldestRecordLog();
+    uint64_t prepared = memtables.OldestPreparedLog(0);
     for (const VersionEdit& edit : *edits) {
       if (edit.column_family != family->id() || edit.add_column_family) continue;
       if (edit.drop_column_family) needed = prepared = UINT64_MAX;
       if (edit.log_number) {
         needed = std::max(needed, *edit.log_number);
-        prepared = family->OldestPreparedLog(*edit.log_number);
+        prepared = memtables.OldestPreparedLog(*edit.log_number);
       }
     }
     oldest = std::min({oldest, needed, prepared});

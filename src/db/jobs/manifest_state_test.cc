@@ -24,6 +24,10 @@ class ManifestStateTest : public ::testing::Test {
     state_.Stamp(&edits);
     return *edits.front().min_log_number;
   }
+  void MoveToLog(ColumnFamily* family, uint64_t log) {
+    MutexLock lock(&db_.mu);
+    family->memtables().MoveToLog(log);
+  }
 
   FamilyHarness db_;
   const DbConfig config_ = [this] {
@@ -59,8 +63,8 @@ TEST_F(ManifestStateTest, ASnapshotHasTheIdentityAndEveryFamilyWithItsTables) {
 TEST_F(ManifestStateTest, TheOldestLogIsOfTheFamilyThatNeedsIt) {
   ColumnFamily* const other = db_.Add("other");
   const uint64_t log = front_.logs.current_number();
-  db_.family()->mem_log_number = log;
-  other->mem_log_number = log - 3;
+  MoveToLog(db_.family(), log);
+  MoveToLog(other, log - 3);
   EXPECT_EQ(OldestLog(), log - 3);
   // As the edits themselves leave it.
   std::vector<VersionEdit> flushed(1);
@@ -75,7 +79,7 @@ TEST_F(ManifestStateTest, TheOldestLogIsOfTheFamilyThatNeedsIt) {
 
 TEST_F(ManifestStateTest, AnOpenSectionKeepsItsLog) {
   const uint64_t log = front_.logs.current_number();
-  db_.family()->mem_log_number = log;
+  MoveToLog(db_.family(), log);
   front_.open_sections.Announce("xid");
   EXPECT_EQ(OldestLog(), log);
   front_.open_sections.Logged(std::make_shared<PreparedSection>("xid"), log - 2);

@@ -103,7 +103,6 @@ Status ManualCompactions::RunPicked(const std::shared_ptr<ColumnFamily>& family,
         if (task == nullptr && !conflict) return Status::OK();
         if (task == nullptr) env_.changed->WaitFor(kConflictLook);
       }
-      ++family->compactions_running;
       jobs_.ManualJobBegins();
     }
     JobReport report;
@@ -111,7 +110,6 @@ Status ManualCompactions::RunPicked(const std::shared_ptr<ColumnFamily>& family,
     if (s.ok() && done) done(report);
     {
       MutexLock lock(mu_);
-      --family->compactions_running;
       jobs_.ManualJobEnds();
     }
     if (s.IsIncomplete()) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);

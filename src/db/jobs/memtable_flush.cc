@@ -15,10 +15,11 @@ namespace compassdb {
 
 void MemTableFlush::AddFamily(const std::shared_ptr<ColumnFamily>& family, bool all, uint32_t threads) {
   Memory memory;
-  memory.reason = family->flush_reason;
+  MemTables& memtables = family->memtables();
+  memory.reason = memtables.flush_reason();
   FlushRequest& request = memory.request;
-  request.memtables = family->PickFlush(all);
-  request.log_number = family->LogBehind(request.memtables.size());
+  request.memtables = memtables.PickFlush(all);
+  request.log_number = memtables.LogBehind(request.memtables.size());
   if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   request.commit_ahead = [this, family](VersionEdit edit, bool* logged) {
     return CommitAhead(family, std::move(edit), logged);
@@ -30,11 +31,12 @@ void MemTableFlush::AddFamily(const std::shared_ptr<ColumnFamily>& family, bool 
   if (levels != nullptr && !family->settings.disable_auto_compactions) {
     merge = UnlessOutOfMemory(std::unique_ptr<CompactionTask>(), [&] { return levels->PickFlush(request); });
   }
-  family->pace.MergeBegun(env_.config.clock->NowNanos());
+  memtables.pace().MergeBegun(env_.config.clock->NowNanos());
   JobPart* const part = AddPart(family, std::move(merge));
-  const size_t n = request.memtables.size();
-  part->item.finalize = [f = family.get(), n](VersionEdit* edit) { edit->log_number = f->LogBehind(n); };
-  part->item.installed = [f = family.get(), n] { f->FlushCommitted(n); };
+  part->item.finalize = [m = &memtables, n = request.memtables.size()](VersionEdit* edit) {
+    edit->log_number = m->LogBehind(n);
+  };
+  part->item.installed = [m = &memtables] { m->FlushCommitted(); };
   memory_.push_back(std::move(memory));
 }
 
@@ -98,10 +100,11 @@ Status MemTableFlush::CommitAhead(const std::shared_ptr<ColumnFamily>& family, V
 bool MemTableFlush::CutShort(ColumnFamily* family, double done, uint64_t rest_bytes) {
   MutexLock lock(env_.mu);
   const auto buffer = static_cast<double>(family->settings.write_buffer_size.load());
-  const double filled = std::min(1.0, static_cast<double>(family->mem->ApproximateMemoryUsage()) / buffer);
+  MemTables& memtables = family->memtables();
+  const double filled = std::min(1.0, static_cast<double>(memtables.active()->ApproximateMemoryUsage()) / buffer);
   const double room =
-      family->settings.max_write_buffer_number - static_cast<int>(family->immutables.size()) - filled;
-  if (!family->pace.CutShort(env_.config.clock->NowNanos(), done, room, rest_bytes)) return false;
+      family->settings.max_write_buffer_number - static_cast<int>(memtables.immutable_count()) - filled;
+  if (!memtables.pace().CutShort(env_.config.clock->NowNanos(), done, room, rest_bytes)) return false;
   LogInfo(env_.config.info_log.get(), "[" + family->name() + "] a merge is cut short: " + std::to_string(rest_bytes) +
                                           " bytes go to level 0");
   return true;
@@ -109,8 +112,9 @@ bool MemTableFlush::CutShort(ColumnFamily* family, double done, uint64_t rest_by
 
 void MemTableFlush::PartCommitted(JobPart* part) {
   Memory& memory = MemoryOf(part);
-  part->family->pace.MergeEnded(env_.config.clock->NowNanos(), memory.request.memtables.size());
-  memory.flushed_until = part->family->flushed_count;
+  MemTables& memtables = part->family->memtables();
+  memtables.pace().MergeEnded(env_.config.clock->NowNanos(), memory.request.memtables.size());
+  memory.flushed_until = memtables.flushed_count();
   Count(part);
   const JobReport& report = part->report;
   Log(*part, "flushed " + std::to_string(memory.request.memtables.size()) + " memtables to level " +
@@ -141,7 +145,7 @@ void MemTableFlush::Count(JobPart* part) {
 }
 
 void MemTableFlush::PartFailed(JobPart* part) {
-  part->family->FlushFailed();
+  part->family->memtables().FlushFailed();
   if (Pages* const pages = part->family->store()->pages()) pages->ForgetFlush();
 }
 
@@ -178,10 +182,7 @@ void MemTableFlush::ReleasePins(JobPart* part) {
 }
 
 void MemTableFlush::Announce() {
-  for (const JobPart& part : parts_) {
-    uint64_t& announced = part.family->announced_count;
-    announced = std::max(announced, MemoryOf(&part).flushed_until);
-  }
+  for (const JobPart& part : parts_) part.family->memtables().Announced(MemoryOf(&part).flushed_until);
   parts_.clear();
 }
 

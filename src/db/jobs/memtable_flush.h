@@ -42,7 +42,7 @@ class MemTableFlush final : public Job {
   struct Memory {
     FlushRequest request;
     rocksdb::FlushReason reason;
-    uint64_t flushed_until = 0;  // the family's flushed_count with this flush
+    uint64_t flushed_until = 0;  // MemTables::flushed_count with this flush
   };
   Memory& MemoryOf(const JobPart* part) { return memory_[static_cast<size_t>(part - parts_.data())]; }
 

@@ -93,7 +93,7 @@ Status Resumer::CommitLogNumbers() {
     CommitItem& item = items.emplace_back();
     item.family = family;
     item.edit.column_family = family->id();
-    item.edit.log_number = family->OldestRecordLog();
+    item.edit.log_number = family->memtables().OldestRecordLog();
   }
   Status s = env_.commits->Commit(&items, garbage.list());
   if (s.ok()) jobs_.FlushTogether(false);

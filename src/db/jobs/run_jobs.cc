@@ -40,15 +40,13 @@ void BackgroundJobs::AddFamilies(MemTableFlush* flush) {
   const bool together = FlushesTogether();
   // If none may begin, families stay in the queue for StartQueued.
   while (!state_.flush_queue.empty() && picked.empty() && !FlushesHeld()) {
-    std::shared_ptr<ColumnFamily> family = std::move(state_.flush_queue.front());
-    state_.flush_queue.pop_front();
-    family->flush_queued = false;
+    const std::shared_ptr<ColumnFamily> family = state_.flush_queue.Pop();
     if (FlushReady(*family)) picked.push_back(family);
   }
   if (!picked.empty() && together) {
     picked.clear();
     for (const auto& family : env_.families.All()) {
-      if (!family->immutables.empty()) picked.push_back(family);
+      if (family->memtables().immutable_count() > 0) picked.push_back(family);
     }
   }
   const uint32_t threads = state_.compactions_running == 0 ? 2 : 1;
@@ -76,10 +74,7 @@ void BackgroundJobs::RunPicked(Picked (BackgroundJobs::*pick)(), int* scheduled,
     picked = (this->*pick)();
     collects = picked.task != nullptr && picked.task->collects();
     if (collects) ++state_.collections_running;
-    if (picked.family != nullptr) {
-      ++picked.family->compactions_running;
-      MaybeSchedule();  // perhaps there is work for another thread, too
-    }
+    if (picked.family != nullptr) MaybeSchedule();  // perhaps there is work for another thread, too
   }
   const Status s = Run(&picked);
   MutexLock lock(mu_);
@@ -88,7 +83,6 @@ void BackgroundJobs::RunPicked(Picked (BackgroundJobs::*pick)(), int* scheduled,
   if (extra != nullptr) --*extra;
   if (collects) --state_.collections_running;
   if (picked.family != nullptr || !s.ok()) {
-    if (picked.family != nullptr) --picked.family->compactions_running;
     picked.family.reset();
     Changed();  // also without memory for the search: a flush may wait for its result
   } else {
@@ -117,9 +111,7 @@ BackgroundJobs::Picked BackgroundJobs::PickCompaction() {
     return all ? store->PickCompaction() : PickCollectionOf(store, /*for_room=*/false);
   };
   while (!state_.compaction_queue.empty()) {
-    const std::shared_ptr<ColumnFamily> family = std::move(state_.compaction_queue.front());
-    state_.compaction_queue.pop_front();
-    family->compaction_queued = false;
+    const std::shared_ptr<ColumnFamily> family = state_.compaction_queue.Pop();
     if (PickOf(family, "a compaction", look, &picked)) break;
   }
   return picked;
@@ -130,7 +122,7 @@ BackgroundJobs::Picked BackgroundJobs::PickCollection() {
   Picked picked;
   const auto look = [](Store* store) { return PickCollectionOf(store, /*for_room=*/true); };
   for (const auto& family : env_.families.All()) {
-    const bool waits = family->FlushPending() && !family->flush_queued;
+    const bool waits = family->FlushPending() && !state_.flush_queue.Has(*family);
     if (waits && PickOf(family, "a collection", look, &picked)) break;
   }
   return picked;

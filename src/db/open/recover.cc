@@ -173,8 +173,10 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     }
     if (!s.ok()) return s;
     if (family->history != nullptr) family->history->Set(recovered.history_low);
-    family->log_number = family->mem_log_number =
-        std::max(recovered.log_number, state.min_log_number);
+    {
+      MutexLock lock(&parts().mu);
+      family->memtables().BeginAt(std::max(recovered.log_number, state.min_log_number), /*earliest_sequence=*/0);
+    }
     parts().families.Add(std::move(family));
   }
   if (!unopened.empty() && !request_.read_only) {
@@ -292,14 +294,14 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&parts().families, wal_number, &prepared_);
+  RecoverySink sink(&parts().families, &parts().mu, wal_number, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (sink.inside_section()) return Status::Corruption("prepared section without its end");
   if (next > 0) parts().front.last_sequence = std::max(parts().front.last_sequence.load(), next - 1);
   if (!sink.full() || request_.read_only) return Status::OK();
   for (const auto& family : parts().families.All()) {
-    if (!family->mem->ShouldFlush()) continue;
+    if (!family->memtables().active()->ShouldFlush()) continue;
     if (Status s = FlushRecovered(family); !s.ok()) return s;
   }
   return Status::OK();
@@ -307,9 +309,10 @@ Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
 
 Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   flushed_ = true;
-  family->mem->MarkImmutable();
+  const std::shared_ptr<MemTable> memtable = family->memtables().active();
+  memtable->MarkImmutable();
   FlushRequest request;
-  request.memtables.push_back(family->mem);
+  request.memtables.push_back(memtable);
   request.recovery = true;
   {
     // Otherwise separated values would get no notices, and a new run would be of one group with all values.
@@ -331,7 +334,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   MutexLock lock(&parts().mu);
   edit.column_family = family->id();
   family->store()->Install(edit, std::move(prepared));
-  family->StartMemTable();
+  family->memtables().Replace(family->NewMemTableOptions());
   return Status::OK();
 }
 
@@ -411,7 +414,7 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
       if (Status s = SyncLogs(logs); !s.ok()) return s;
     }
     for (const auto& family : families) {
-      if (family->mem->empty()) continue;
+      if (family->memtables().active()->empty()) continue;
       if (Status s = FlushRecovered(family); !s.ok()) return s;
     }
     return StartWriting(WalRecoveryReport());
@@ -467,13 +470,14 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
     ReadStateGarbage garbage(&parts().space);
     MutexLock lock(&db.mu);
     for (const auto& family : db.families.All()) {
-      if (family->mem->empty()) family->log_number = family->mem_log_number = number;
+      MemTables& memtables = family->memtables();
+      if (memtables.active()->empty()) memtables.BeginAt(number, /*earliest_sequence=*/0);
       family->InstallReadState(garbage.list());
     }
     if (Status s = db.commits.Rotate(); !s.ok()) return s;
     uint64_t oldest = number;
     for (const auto& family : db.families.All()) {
-      oldest = std::min(oldest, family->OldestLogNeeded());
+      oldest = std::min(oldest, family->memtables().OldestLogNeeded());
     }
     db.commits.set_min_log_number(oldest);
   }

@@ -46,7 +46,7 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
   if (sequence > kMaxKnownSequence) return Status::Corruption("batch", "sequence out of range");
   ColumnFamily* family = families_->ByIdAtFront(id);
   // Dropped, not opened (read only), or flushed already.
-  if (family == nullptr || wal_number_ < family->log_number) return Status::OK();
+  if (family == nullptr || wal_number_ < family->memtables().log_number()) return Status::OK();
   const size_t timestamp_size = family->timestamp_size();
   if (key.size() < timestamp_size ||
       (type == kTypeRangeDeletion && value.size() < timestamp_size)) {
@@ -55,10 +55,14 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
   if (type == kTypeRangeDeletion && CompareKeys(family->user_comparator(), key, value) >= 0) {
     return Status::OK();
   }
-  family->mem_prepared_log = std::min(family->mem_prepared_log, prepared_log_);
-  Status s = family->mem->Add(sequence, type, key, value, /*concurrent=*/false);
+  MemTables& memtables = family->memtables();
+  if (prepared_log_ != UINT64_MAX) {
+    MutexLock lock(mu_);
+    memtables.KeepPreparedLog(prepared_log_);
+  }
+  Status s = memtables.active()->Add(sequence, type, key, value, /*concurrent=*/false);
   if (s.IsTryAgain()) return Status::OK();  // the same record again
-  if (s.ok() && family->mem->ShouldFlush()) full_ = true;
+  if (s.ok() && memtables.active()->ShouldFlush()) full_ = true;
   return s;
 }
 

@@ -17,8 +17,9 @@ namespace compassdb {
 
 class RecoverySink final : public BatchSink {
  public:
-  RecoverySink(ColumnFamilySet* families, uint64_t wal_number, RecoveredTransactions* prepared)
-      : families_(families), wal_number_(wal_number), prepared_(prepared) {}
+  // `mu`: the database mutex.
+  RecoverySink(ColumnFamilySet* families, Mutex* mu, uint64_t wal_number, RecoveredTransactions* prepared)
+      : families_(families), mu_(mu), wal_number_(wal_number), prepared_(prepared) {}
 
   // A record of a log as a batch; Corruption if it is not a batch, or its sequence is impossibly high.
   static Status Decode(const Slice& record, rocksdb::WriteBatch* batch);
@@ -34,6 +35,7 @@ class RecoverySink final : public BatchSink {
   Status Commit(const std::string& xid, const Slice& timestamp, SequenceNumber* next);
 
   ColumnFamilySet* const families_;
+  Mutex* const mu_;
   const uint64_t wal_number_;
   RecoveredTransactions* const prepared_;
   std::unique_ptr<rocksdb::WriteBatch> section_;  // being read

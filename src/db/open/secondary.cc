@@ -179,8 +179,9 @@ Status Secondary::Prepare(std::vector<Change>* changes) {
     for (const auto& family : families) {
       const auto found = state_.families.find(family->id());
       if (found == state_.families.end()) continue;  // dropped: it stays as it is
-      family->log_number =
-          std::max({family->log_number, found->second.log_number, state_.min_log_number});
+      MemTables& memtables = family->memtables();
+      memtables.set_log_number(
+          std::max({memtables.log_number(), found->second.log_number, state_.min_log_number}));
       if (installed_) continue;
       Change change;
       change.family = family;
@@ -307,19 +308,18 @@ Status Secondary::ApplyBatch(const Slice& record) {
     memtables_hidden_ |= hide;
     MutexLock lock(db_mu_);
     for (const auto& family : families_.All()) {
-      const bool empty = family->mem->empty();
-      if (!empty) {
-        family->mem->MarkImmutable();
-        family->immutables.push_back({family->mem, family->mem_log_number});
-        ++family->sealed_count;
+      MemTables& memtables = family->memtables();
+      if (!memtables.active()->empty()) {
+        memtables.Seal(family->NewMemTableOptions(), log_, /*earliest_sequence=*/0);
+        continue;
       }
-      if (!empty || hide) family->StartMemTable();
-      family->mem_log_number = log_;
+      if (hide) memtables.Replace(family->NewMemTableOptions());
+      memtables.MoveToLog(log_);
     }
   }
   rocksdb::WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&families_, log_, &prepared_);
+  RecoverySink sink(&families_, db_mu_, log_, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (next > 0) last_sequence_ = std::max(last_sequence_, next - 1);
@@ -344,15 +344,7 @@ void Secondary::Install(std::vector<Change>* changes) {
     if (family->history != nullptr && recovered != state_.families.end()) {
       family->history->Set(recovered->second.history_low);
     }
-    while (!family->immutables.empty() &&
-           family->immutables.front().log_number < family->log_number) {
-      family->immutables.pop_front();
-      ++family->flushed_count;
-    }
-    if (family->mem_log_number < family->log_number) {
-      if (!family->mem->empty()) family->StartMemTable();
-      family->mem_log_number = family->log_number;
-    }
+    family->memtables().ForgetFlushed(family->NewMemTableOptions());
     family->InstallReadState(garbage.list());
   }
   memtables_hidden_ = false;

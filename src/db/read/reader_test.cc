@@ -14,7 +14,7 @@ class ReaderTest : public ::testing::Test {
  protected:
   // Readers see it once the last sequence says so.
   void Put(ColumnFamilyHandle* handle, SequenceNumber sequence, const Slice& key, const Slice& value) {
-    ASSERT_TRUE(FamilyOf(handle)->mem->Add(sequence, kTypeValue, key, value, false).ok());
+    ASSERT_TRUE(FamilyOf(handle)->memtables().active()->Add(sequence, kTypeValue, key, value, false).ok());
   }
   std::string Get(ColumnFamilyHandle* handle, const Slice& key, const ReadOptions& options = {}) {
     PinnableSlice value;

@@ -30,7 +30,7 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   compactions_running = sources.background.CompactionsRunning();
   stall = sources.stalls.state();
   delayed_rate = sources.stalls.rate();
-  oldest_log = family->OldestLogNeeded();
+  oldest_log = family->memtables().OldestLogNeeded();
 }
 
 LevelStats FamilyState::Sum() const {

@@ -51,9 +51,10 @@ class FamilyHarness {
     StoreOptions store;
     EXPECT_TRUE(ProjectFamilyOptions(id, name, options, &store).ok());
     store.paths.push_back({"/db", UINT64_MAX});
-    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), nullptr);
+    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), &mu, nullptr);
     EXPECT_TRUE(family->store()->Open().ok());
     ReadStateGarbage garbage(&nothing_);
+    MutexLock lock(&mu);
     family->InstallReadState(garbage.list());
     families.Add(family);
     return family.get();
@@ -62,30 +63,36 @@ class FamilyHarness {
 
   void Put(const std::string& key, const std::string& value) { Write(family(), kTypeValue, key, value); }
   void Write(ColumnFamily* family, ValueType type, const std::string& key, const std::string& value = "") {
-    ASSERT_TRUE(family->mem->Add(last_sequence + 1, type, key, value, /*concurrent=*/false).ok());
+    ASSERT_TRUE(family->memtables().active()->Add(last_sequence + 1, type, key, value, /*concurrent=*/false).ok());
     ++last_sequence;
   }
   // The memtable becomes a table.
   void Flush(ColumnFamily* family) {
     ReadStateGarbage garbage(&nothing_);
-    family->SealMemTable(/*log_number=*/0, garbage.list());
+    FlushRequest request;
+    {
+      MutexLock lock(&mu);
+      family->SealMemTable(/*log_number=*/0, last_sequence, garbage.list());
+      request.memtables = family->memtables().PickFlush(/*all=*/true);
+    }
     VersionEdit edit;
     JobReport report;
     std::unique_ptr<Store::Prepared> prepared;
-    ASSERT_TRUE(family->store()->Flush(FlushRequest{{family->immutables.front().mem}, {}, 1, nullptr}, &edit, &report).ok());
+    ASSERT_TRUE(family->store()->Flush(request, &edit, &report).ok());
     ASSERT_TRUE(family->store()->Prepare(edit, &prepared).ok());
+    MutexLock lock(&mu);
     family->store()->Install(edit, std::move(prepared));
-    family->FlushCommitted(1);
+    family->memtables().FlushCommitted();
     family->InstallReadState(garbage.list());
   }
 
+  Mutex mu;  // as the database has it
   FaultInjectionFileSystem fs;
   FileCache files{&fs, "/db", FileOptions(), 0};
   ExtentLedger ledger{&fs, &files, 0};
   StoreContext context;
   ColumnFamilySet families;
   std::atomic<SequenceNumber> last_sequence{0};
-  Mutex mu;  // as the database has it
 
  private:
   std::atomic<uint64_t> next_number_{1};

@@ -40,7 +40,8 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
   // As the write path does it, without a new log.
   Status SwitchMemTables(const Families& families, rocksdb::FlushReason, ReadStateGarbage* garbage) override {
     for (const auto& family : families) {
-      if (!family->mem->empty()) family->SealMemTable(/*log_number=*/0, garbage->list());
+      if (family->memtables().active()->empty()) continue;
+      family->SealMemTable(/*log_number=*/0, db.last_sequence, garbage->list());
     }
     return Status::OK();
   }
@@ -51,7 +52,7 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
     MutexLock lock(&db.mu);
     ReadStateGarbage garbage(&space);
     ASSERT_TRUE(SwitchMemTables(db.families.All(), rocksdb::FlushReason::kTest, &garbage).ok());
-    db.family()->flush_requested = true;
+    db.family()->memtables().RequestFlush();
   }
   void Open() {
     MutexLock lock(&db.mu);

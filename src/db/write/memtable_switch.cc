@@ -17,27 +17,23 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
   Families full;
   // A sealed memtable that waits for another one waits no longer if its log or its memory is needed.
   const auto flush_waiting = [&all](uint64_t oldest) {
-    for (const auto& family : all) {
-      if (!family->immutables.empty() && !family->flush_running &&
-          family->immutables.front().log_number <= oldest) {
-        family->flush_requested = true;
-      }
-    }
+    for (const auto& family : all) family->memtables().RequestFlushOfLog(oldest);
   };
   rocksdb::FlushReason reason = rocksdb::FlushReason::kWriteBufferFull;
   if (memtable_full_.exchange(false, std::memory_order_acq_rel)) {
     for (const auto& family : all) {
-      if (family->mem->ShouldFlush()) full.push_back(family);
+      if (family->memtables().active()->ShouldFlush()) full.push_back(family);
     }
   }
   if (full.empty() && LogsAreFull()) {
     // Families release the oldest log.
     uint64_t oldest = UINT64_MAX;
-    for (const auto& family : all) oldest = std::min(oldest, family->OldestRecordLog());
+    for (const auto& family : all) oldest = std::min(oldest, family->memtables().OldestRecordLog());
     if (oldest < front_.logs.current_number()) {
       flush_waiting(oldest);
       for (const auto& family : all) {
-        if (!family->mem->empty() && family->mem_log_number <= oldest) full.push_back(family);
+        const MemTables& memtables = family->memtables();
+        if (!memtables.active()->empty() && memtables.active_log() <= oldest) full.push_back(family);
       }
     }
     reason = rocksdb::FlushReason::kWalFull;
@@ -46,11 +42,12 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
     flush_waiting(UINT64_MAX);
     // The family whose memtable holds the oldest data.
     std::shared_ptr<ColumnFamily> picked;
+    SequenceNumber oldest = kMaxSequenceNumber;
     for (const auto& family : all) {
-      if (!family->mem->empty() &&
-          (picked == nullptr ||
-           family->mem->first_sequence() < picked->mem->first_sequence())) {
+      const MemTable& memtable = *family->memtables().active();
+      if (!memtable.empty() && memtable.first_sequence() < oldest) {
         picked = family;
+        oldest = memtable.first_sequence();
       }
     }
     if (picked != nullptr) full.push_back(picked);
@@ -70,18 +67,18 @@ Status MemTableSwitch::SwitchMemTables(const Families& families, rocksdb::FlushR
   const uint64_t number = front_.logs.current_number();
   if (!listeners_.empty()) NotifySealed(families);
   for (const auto& family : families) {
-    if (family->mem->empty() || family->dropped) continue;
+    MemTables& memtables = family->memtables();
+    if (memtables.active()->empty() || family->dropped) continue;
     if (reason == rocksdb::FlushReason::kWriteBufferFull) {
-      family->pace.Sealed(config_.clock->NowNanos(), family->mem->data_size());
+      memtables.pace().Sealed(config_.clock->NowNanos(), memtables.active()->data_size());
     }
-    family->SealMemTable(number, garbage->list());
-    family->mem_earliest_sequence = front_.last_sequence.load(std::memory_order_acquire);
-    family->flush_reason = reason;
-    if (reason != rocksdb::FlushReason::kWriteBufferFull) family->flush_requested = true;
+    family->SealMemTable(number, front_.last_sequence.load(std::memory_order_acquire), garbage->list());
+    memtables.SetFlushReason(reason);
   }
   // Families without data do not hold old logs back.
   for (const auto& family : families_.All()) {
-    if (family->mem->empty()) family->mem_log_number = std::max(family->mem_log_number, number);
+    MemTables& memtables = family->memtables();
+    if (memtables.active()->empty()) memtables.MoveToLog(std::max(memtables.active_log(), number));
   }
   stalls_.Update();
   work_.MaybeSchedule();
@@ -100,13 +97,14 @@ Status MemTableSwitch::StartLog(bool give_up_failed) {
 void MemTableSwitch::NotifySealed(const Families& families) {
   std::vector<rocksdb::MemTableInfo> sealed;
   for (const auto& family : families) {
-    if (family->mem->empty() || family->dropped) continue;
+    const MemTable& memtable = *family->memtables().active();
+    if (memtable.empty() || family->dropped) continue;
     rocksdb::MemTableInfo& info = sealed.emplace_back();
     info.cf_name = family->name();
-    info.first_seqno = family->mem->first_sequence();
-    info.earliest_seqno = family->mem_earliest_sequence;
-    info.num_entries = family->mem->num_entries();
-    info.num_deletes = family->mem->num_deletes();
+    info.first_seqno = memtable.first_sequence();
+    info.earliest_seqno = family->memtables().earliest_sequence();
+    info.num_entries = memtable.num_entries();
+    info.num_deletes = memtable.num_deletes();
   }
   mu_->Unlock();
   for (const rocksdb::MemTableInfo& info : sealed) listeners_.MemTableSealed(info);
@@ -115,7 +113,7 @@ void MemTableSwitch::NotifySealed(const Families& families) {
 
 void MemTableSwitch::LimitsChanged(const ColumnFamily* family) {
   mu_->AssertHeld();
-  if (family != nullptr && !family->dropped && family->mem->ShouldFlush()) MemTableIsFull();
+  if (family != nullptr && !family->dropped && family->memtables().active()->ShouldFlush()) MemTableIsFull();
   log_limit_ = LogLimit();
 }
 

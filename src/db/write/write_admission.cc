@@ -44,9 +44,7 @@ Status WriteAdmission::FreeBudget() {
     garbage.Release();
     mu_->Lock();
   }
-  for (const auto& family : families_.All()) {
-    if (!family->immutables.empty() && !family->flush_running) family->flush_requested = true;
-  }
+  for (const auto& family : families_.All()) family->memtables().RequestFlushOfLog(UINT64_MAX);
   work_.MaybeSchedule();
   return s;
 }

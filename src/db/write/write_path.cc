@@ -35,8 +35,8 @@ class MemTableSink final : public BatchSink {
     if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) >= 0) {
       return Status::OK();
     }
-    if (Status s = family_->mem->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
-    if (!full_) full_ = family_->mem->ShouldFlush();
+    if (Status s = family_->memtables().active()->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
+    if (!full_) full_ = family_->memtables().active()->ShouldFlush();
     return Status::OK();
   }
   // The marks of two-phase commit are for recovery.
@@ -373,7 +373,7 @@ void WritePath::KeepPreparedLogs(const Group& group) {
     for (const uint32_t id : collector.ids) {
       ColumnFamily* const family = families_.ByIdAtFront(id);
       if (family == nullptr) continue;
-      family->mem_prepared_log = std::min(family->mem_prepared_log, log_number);
+      family->memtables().KeepPreparedLog(log_number);
     }
   }
 }

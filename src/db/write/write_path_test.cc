@@ -72,6 +72,14 @@ class WritePathTest : public ::testing::Test {
     MutexLock lock(&db_.mu);
     EXPECT_TRUE(memtable_switch_.SwitchDue(&garbage).ok());
   }
+  size_t Sealed(ColumnFamilyHandleImpl& handle) {
+    MutexLock lock(&db_.mu);
+    return FamilyOf(&handle)->memtables().immutable_count();
+  }
+  rocksdb::FlushReason ReasonOf(ColumnFamilyHandleImpl& handle) {
+    MutexLock lock(&db_.mu);
+    return FamilyOf(&handle)->memtables().flush_reason();
+  }
   // One run on level 0 stops writers.
   void StopWriters() {
     ColumnFamily* const family = FamilyOf(&a_);
@@ -109,7 +117,7 @@ class WritePathTest : public ::testing::Test {
 TEST_F(WritePathTest, AWriteIsLoggedInsertedAndPublished) {
   ASSERT_TRUE(Put(&a_, "k").ok());
   EXPECT_FALSE(front_.logs.CurrentIsEmpty());
-  EXPECT_EQ(FamilyOf(&a_)->mem->num_entries(), 1u);
+  EXPECT_EQ(FamilyOf(&a_)->memtables().active()->num_entries(), 1u);
   EXPECT_EQ(front_.last_sequence, 1u);
   EXPECT_FALSE(front_.unlogged_data);
   EXPECT_EQ(front_.written.keys, 1u);
@@ -128,7 +136,7 @@ TEST_F(WritePathTest, AWriteThatIsNotLoggedIsRemembered) {
 TEST_F(WritePathTest, WhatTheLogDoesNotHaveIsNotInserted) {
   db_.fs.FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
   EXPECT_TRUE(Put(&a_, "k").IsIOError());
-  EXPECT_TRUE(FamilyOf(&a_)->mem->empty());
+  EXPECT_TRUE(FamilyOf(&a_)->memtables().active()->empty());
   EXPECT_TRUE(errors_.wal_failed());
   ASSERT_EQ(work_.reasons.size(), 1u);
   EXPECT_EQ(work_.reasons[0], rocksdb::BackgroundErrorReason::kWriteCallback);
@@ -171,14 +179,15 @@ TEST_F(WritePathTest, ASectionIsOpenUntilItIsCommitted) {
   ASSERT_TRUE(path_.LogSection(WriteOptions(), section).ok());
   const uint64_t log = front_.logs.current_number();
   EXPECT_EQ(front_.open_sections.LogOf("xid"), log);
-  EXPECT_TRUE(FamilyOf(&a_)->mem->empty());
+  EXPECT_TRUE(FamilyOf(&a_)->memtables().active()->empty());
   EXPECT_EQ(front_.last_sequence, 0u);
   TransactionWrite commit;
   commit.ends = &section->name;
   ASSERT_TRUE(path_.Write(WriteOptions(), &section->batch, commit, /*marks=*/true).ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), UINT64_MAX);
-  EXPECT_EQ(FamilyOf(&a_)->mem->num_entries(), 1u);
-  EXPECT_EQ(FamilyOf(&a_)->mem_prepared_log, log);  // a flush of the memtable releases it
+  EXPECT_EQ(FamilyOf(&a_)->memtables().active()->num_entries(), 1u);
+  MutexLock lock(&db_.mu);
+  EXPECT_EQ(FamilyOf(&a_)->memtables().OldestPreparedLog(0), log);  // a flush of the memtable releases it
 }
 
 TEST_F(WritePathTest, ASwitchSealsWhatHasDataAndBeginsALog) {
@@ -186,28 +195,29 @@ TEST_F(WritePathTest, ASwitchSealsWhatHasDataAndBeginsALog) {
   const uint64_t log = front_.logs.current_number();
   ASSERT_TRUE(Switch(db_.families.All()).ok());
   EXPECT_GT(front_.logs.current_number(), log);
-  EXPECT_EQ(FamilyOf(&a_)->immutables.size(), 1u);
-  EXPECT_TRUE(FamilyOf(&a_)->flush_requested);
-  EXPECT_TRUE(FamilyOf(&b_)->immutables.empty());
+  EXPECT_EQ(Sealed(a_), 1u);
+  EXPECT_EQ(Sealed(b_), 0u);
+  MutexLock lock(&db_.mu);
+  EXPECT_TRUE(FamilyOf(&a_)->memtables().flush_requested());
   // The empty family holds no older log back.
-  EXPECT_EQ(FamilyOf(&b_)->mem_log_number, front_.logs.current_number());
+  EXPECT_EQ(FamilyOf(&b_)->memtables().active_log(), front_.logs.current_number());
 }
 
 TEST_F(WritePathTest, NothingIsSealedWithoutALog) {
   ASSERT_TRUE(Put(&a_, "k").ok());
   db_.fs.FailAll(FaultOp::kCreate, ".log", Status::NoSpace("injected"));
   EXPECT_TRUE(Switch(db_.families.All()).IsNoSpace());
-  EXPECT_TRUE(FamilyOf(&a_)->immutables.empty());
+  EXPECT_EQ(Sealed(a_), 0u);
 }
 
 TEST_F(WritePathTest, AFullMemTableIsSwitchedByTheNextWriter) {
-  FamilyOf(&a_)->mem->SetWriteBufferSize(1);
+  FamilyOf(&a_)->memtables().active()->SetWriteBufferSize(1);
   ASSERT_TRUE(Put(&a_, "k").ok());
-  EXPECT_TRUE(FamilyOf(&a_)->immutables.empty());
+  EXPECT_EQ(Sealed(a_), 0u);
   EXPECT_TRUE(memtable_switch_.Due());
   ASSERT_TRUE(Put(&b_, "k").ok());
-  EXPECT_EQ(FamilyOf(&a_)->immutables.size(), 1u);
-  EXPECT_EQ(FamilyOf(&a_)->flush_reason, rocksdb::FlushReason::kWriteBufferFull);
+  EXPECT_EQ(Sealed(a_), 1u);
+  EXPECT_EQ(ReasonOf(a_), rocksdb::FlushReason::kWriteBufferFull);
   EXPECT_FALSE(memtable_switch_.Due());
 }
 
@@ -224,9 +234,9 @@ TEST_F(WritePathTest, LogsThatAreTooLargeFlushWhatHoldsTheOldest) {
   }
   EXPECT_TRUE(memtable_switch_.Due());
   SwitchDue();
-  EXPECT_EQ(FamilyOf(&a_)->immutables.size(), 1u);
-  EXPECT_EQ(FamilyOf(&a_)->flush_reason, rocksdb::FlushReason::kWalFull);
-  EXPECT_EQ(FamilyOf(&b_)->immutables.size(), 1u);  // its memtable is of the new log
+  EXPECT_EQ(Sealed(a_), 1u);
+  EXPECT_EQ(ReasonOf(a_), rocksdb::FlushReason::kWalFull);
+  EXPECT_EQ(Sealed(b_), 1u);  // its memtable is of the new log
 }
 
 TEST_F(WritePathTest, OpenSectionsLeaveALogThatIsGivenUp) {

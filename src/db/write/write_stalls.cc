@@ -88,7 +88,7 @@ void WriteStalls::Update() {
   bool behind = false;
   for (const auto& family : families_.All()) {
     StallInputs inputs;
-    inputs.immutable_memtables = static_cast<int>(family->immutables.size());
+    inputs.immutable_memtables = static_cast<int>(family->memtables().immutable_count());
     inputs.level0_runs = family->store()->Level0Runs();
     inputs.pending_compaction_bytes = family->store()->PendingCompactionBytes();
     const StallTriggers triggers = TriggersOf(*family);
@@ -122,7 +122,7 @@ void WriteStalls::UpdateFamily(ColumnFamily* family, const StallDecision& decisi
   if (decision.state == StallState::kDelayed) ++family->counters.slowdowns[reason];
   if (decision.state == StallState::kStopped) {
     ++family->counters.stops[reason];
-    family->pace.Stopped();
+    family->memtables().pace().Stopped();
   }
   LogInfo(config_.info_log.get(),
           "[" + family->name() + "] " + DescribeStall(decision, triggers, inputs, controller_.rate()));
