@@ -11,9 +11,9 @@
 namespace compassdb {
 namespace {
 
-class FaultTest : public DbTest {};
+class IoErrorTest : public DbTest {};
 
-TEST_F(FaultTest, FailedLogWriteRefusesWritesUntilResume) {
+TEST_F(IoErrorTest, FailedLogWriteRefusesWritesUntilResume) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1", true).ok());
   fs_->FailNth(FaultOp::kSync, 1, ".log", Status::IOError("injected"));
@@ -31,7 +31,7 @@ TEST_F(FaultTest, FailedLogWriteRefusesWritesUntilResume) {
   EXPECT_EQ(Get("c"), "NOT_FOUND");
 }
 
-TEST_F(FaultTest, FullDiskInAFlush) {
+TEST_F(IoErrorTest, FullDiskInAFlush) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1", true).ok());
   fs_->FailAll(FaultOp::kWrite, ".ph", Status::NoSpace("injected"));
@@ -49,7 +49,7 @@ TEST_F(FaultTest, FullDiskInAFlush) {
   EXPECT_EQ(Get("b"), "2");
 }
 
-TEST_F(FaultTest, FailedManifestWriteLosesNothing) {
+TEST_F(IoErrorTest, FailedManifestWriteLosesNothing) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1", true).ok());
   fs_->FailNth(FaultOp::kSync, 1, "MANIFEST", Status::IOError("injected"));
@@ -66,7 +66,7 @@ TEST_F(FaultTest, FailedManifestWriteLosesNothing) {
 }
 
 // What was begun of manifests that did not come to be takes no room.
-TEST_F(FaultTest, ManifestsThatFailedAreDeleted) {
+TEST_F(IoErrorTest, ManifestsThatFailedAreDeleted) {
   options_.max_manifest_file_size = 1;  // each commit needs a new one
   options_.disable_auto_compactions = true;  // a compaction would make manifests, too
   OpenDb();
@@ -93,7 +93,7 @@ TEST_F(FaultTest, ManifestsThatFailedAreDeleted) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(Get(Key(i)), "v");
 }
 
-TEST_F(FaultTest, ManifestThatCannotBeReplacedEither) {
+TEST_F(IoErrorTest, ManifestThatCannotBeReplacedEither) {
   OpenDb();
   ASSERT_TRUE(Put("a", "1", true).ok());
   fs_->FailAll(FaultOp::kSync, "MANIFEST", Status::IOError("injected"));
@@ -104,7 +104,7 @@ TEST_F(FaultTest, ManifestThatCannotBeReplacedEither) {
   EXPECT_EQ(Get("a"), "1");
 }
 
-TEST_F(FaultTest, EveryFailingWriteIsReportedAndNothingSyncedIsLost) {
+TEST_F(IoErrorTest, EveryFailingWriteIsReportedAndNothingSyncedIsLost) {
   options_.write_buffer_size = 8 << 10;
   for (uint64_t n = 1; n < 40; n += 3) {
     for (const FaultOp op : {FaultOp::kSync, FaultOp::kWrite, FaultOp::kCreate}) {
@@ -127,7 +127,7 @@ TEST_F(FaultTest, EveryFailingWriteIsReportedAndNothingSyncedIsLost) {
   }
 }
 
-TEST_F(FaultTest, LogThatCannotBeSyncedAfterItsEndDoesNotPreventResume) {
+TEST_F(IoErrorTest, LogThatCannotBeSyncedAfterItsEndDoesNotPreventResume) {
   OpenDb();
   rocksdb::ColumnFamilyHandle* two = nullptr;
   ASSERT_TRUE(db_->CreateColumnFamily(options_, "two", &two).ok());
@@ -150,7 +150,7 @@ TEST_F(FaultTest, LogThatCannotBeSyncedAfterItsEndDoesNotPreventResume) {
   EXPECT_EQ(Get("c"), "1");
 }
 
-TEST_F(FaultTest, BufferedLogThatCannotBeEndedStopsWrites) {
+TEST_F(IoErrorTest, BufferedLogThatCannotBeEndedStopsWrites) {
   options_.manual_wal_flush = true;
   OpenDb();
   ASSERT_TRUE(Put("a", "1").ok());  // in the log's buffer
@@ -165,7 +165,7 @@ TEST_F(FaultTest, BufferedLogThatCannotBeEndedStopsWrites) {
   }
 }
 
-TEST_F(FaultTest, BufferedLogThatCannotBeWritten) {
+TEST_F(IoErrorTest, BufferedLogThatCannotBeWritten) {
   options_.manual_wal_flush = true;
   const auto copy = [this] {
     rocksdb::LiveFilesStorageInfoOptions options;
@@ -193,7 +193,7 @@ TEST_F(FaultTest, BufferedLogThatCannotBeWritten) {
   }
 }
 
-TEST_F(FaultTest, ManifestReplacedButCurrentNotDurable) {
+TEST_F(IoErrorTest, ManifestReplacedButCurrentNotDurable) {
   options_.max_manifest_file_size = 1;  // every commit starts a new one
   for (uint64_t n = 1; n <= 6; ++n) {
     OpenDb();
@@ -221,7 +221,7 @@ bool WritesContinue(rocksdb::DB* db) {
   return false;
 }
 
-TEST_F(FaultTest, WritesGoOnByThemselvesAfterAFullDisk) {
+TEST_F(IoErrorTest, WritesGoOnByThemselvesAfterAFullDisk) {
   options_.bgerror_resume_retry_interval = 1000;
   for (const char* full : {".log", ".ph", "MANIFEST", "/db"}) {
     OpenDb();
@@ -242,7 +242,7 @@ TEST_F(FaultTest, WritesGoOnByThemselvesAfterAFullDisk) {
   }
 }
 
-TEST_F(FaultTest, AListenerMayForbidToResumeUnasked) {
+TEST_F(IoErrorTest, AListenerMayForbidToResumeUnasked) {
   class Veto : public rocksdb::EventListener {
    public:
     void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, Status, bool* automatic) override {
@@ -288,7 +288,7 @@ class RecoveryEnds : public rocksdb::EventListener {
   int count_ = 0;
 };
 
-TEST_F(FaultTest, AttemptsToResumeEndSomeTime) {
+TEST_F(IoErrorTest, AttemptsToResumeEndSomeTime) {
   const auto ends = std::make_shared<RecoveryEnds>();
   options_.listeners.push_back(ends);
   options_.max_bgerror_resume_count = 3;
@@ -306,7 +306,7 @@ TEST_F(FaultTest, AttemptsToResumeEndSomeTime) {
 }
 
 // Nor does it resume while the user pauses background work. If the free space is unknown, an attempt finds it out.
-TEST_F(FaultTest, NothingResumesWhileWorkIsPaused) {
+TEST_F(IoErrorTest, NothingResumesWhileWorkIsPaused) {
   const auto ends = std::make_shared<RecoveryEnds>();
   options_.listeners.push_back(ends);
   options_.bgerror_resume_retry_interval = 1000;
@@ -346,7 +346,7 @@ class SmallDisks final : public FaultInjectionFileSystem {
 };
 
 // The directories may be of several file systems. Here another one is full all the time.
-TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
+TEST_F(IoErrorTest, SpaceCountsWhereItWasMissing) {
   const auto disks = std::make_shared<SmallDisks>();
   UseDisk(disks);
   options_.wal_dir = "/db/wal";
@@ -364,7 +364,7 @@ TEST_F(FaultTest, SpaceCountsWhereItWasMissing) {
 }
 
 // The reported free space may be wrong, so there is an attempt now and then.
-TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
+TEST_F(IoErrorTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
   const auto disks = std::make_shared<SmallDisks>();
   UseDisk(disks);
   options_.bgerror_resume_retry_interval = 1000;
@@ -376,7 +376,7 @@ TEST_F(FaultTest, ADiskThatIsSaidToBeFullIsTriedNowAndThen) {
 }
 
 // A compaction without room stops compactions, not writes, until there is some.
-TEST_F(FaultTest, AFullDiskInACompactionEndsBySelf) {
+TEST_F(IoErrorTest, AFullDiskInACompactionEndsBySelf) {
   const auto ends = std::make_shared<RecoveryEnds>();
   options_.listeners.push_back(ends);
   options_.bgerror_resume_retry_interval = 1000;
@@ -396,7 +396,7 @@ TEST_F(FaultTest, AFullDiskInACompactionEndsBySelf) {
   EXPECT_EQ(Get("a") + Get("b"), "22");
 }
 
-TEST_F(FaultTest, ResumeOfWhatNeedsOrAllowsNone) {
+TEST_F(IoErrorTest, ResumeOfWhatNeedsOrAllowsNone) {
   OpenDb();
   EXPECT_TRUE(db_->Resume().ok());  // there is no error
   for (int i = 0; i < 2; ++i) {
@@ -424,7 +424,7 @@ TEST_F(FaultTest, ResumeOfWhatNeedsOrAllowsNone) {
 }
 
 // Batches that only the log that failed holds, not synced: families that were flushed one by one would split them.
-TEST_F(FaultTest, PowerCutsInResumeSplitNoBatch) {
+TEST_F(IoErrorTest, PowerCutsInResumeSplitNoBatch) {
   families_ = {"default", "second", "third"};
   options_.create_missing_column_families = true;
   options_.max_bgerror_resume_count = 0;
@@ -468,7 +468,7 @@ TEST_F(FaultTest, PowerCutsInResumeSplitNoBatch) {
   EXPECT_GT(kept, 1);
 }
 
-TEST_F(FaultTest, NoAttemptsToResumeWhereNoneAreWanted) {
+TEST_F(IoErrorTest, NoAttemptsToResumeWhereNoneAreWanted) {
   options_.max_bgerror_resume_count = 0;
   options_.bgerror_resume_retry_interval = 1000;
   OpenDb();
@@ -481,7 +481,7 @@ TEST_F(FaultTest, NoAttemptsToResumeWhereNoneAreWanted) {
   EXPECT_TRUE(db_->Resume().ok());
 }
 
-TEST_F(FaultTest, ReadErrorsAreReturned) {
+TEST_F(IoErrorTest, ReadErrorsAreReturned) {
   OpenDb();
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
   ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
