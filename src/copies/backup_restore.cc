@@ -22,13 +22,14 @@ namespace {
 // The directories that a restore replaces, and which of their files are the old database's.
 struct OldDatabase {
   bool exists = false;
-  FileSigns files, logs;     // in its directory, and in that of the logs
+  OwnFiles files, logs;      // in its directory, and in that of the logs
   std::vector<std::string> other_dirs;  // other than that of the new logs
   bool keeps_files = false;  // of others, with numbers below first_number
 };
 
 // Deletes the files in `dir` that are the database's, if there is such a directory.
-Status EmptyDir(FileSystem* fs, const std::string& dir, const FileSigns& signs, const std::function<bool(FileType)>& wanted) {
+Status EmptyDir(FileSystem* fs, const std::string& dir, const OwnFiles& own,
+                const std::function<bool(FileType)>& wanted) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
   if (IsMissing(s)) return Status::OK();
@@ -36,7 +37,8 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, const FileSigns& signs, 
     if (!s.ok()) break;
     uint64_t number = 0;
     FileType type;
-    if (!ParseFileName(name, &number, &type) || !wanted(type) || IsOfOthers(fs, dir, name, signs)) continue;
+    if (!ParseFileName(name, &number, &type) || !wanted(type)) continue;
+    if (IsOfOthers(fs, dir, name, own)) continue;
     Status deleted = fs->DeleteFile(JoinPath(dir, name));
     if (!IsMissing(deleted)) s = deleted;
   }
@@ -44,7 +46,7 @@ Status EmptyDir(FileSystem* fs, const std::string& dir, const FileSigns& signs, 
 }
 
 // Foreign files stay. It is an error if the restored database would take one for its own.
-Status CheckForOthers(FileSystem* fs, const std::string& dir, const FileSigns& signs, bool keep_logs,
+Status CheckForOthers(FileSystem* fs, const std::string& dir, const OwnFiles& own, bool keep_logs,
                       const std::vector<BackupFile>& files, OldDatabase* old) {
   std::vector<std::string> names;
   Status s = fs->GetChildren(dir, &names);
@@ -57,11 +59,11 @@ Status CheckForOthers(FileSystem* fs, const std::string& dir, const FileSigns& s
     if (number > 0 && type != FileType::kInfoLog) smallest = std::min(smallest, number);
     restored.insert(file.name);
   }
-  const bool may_be_own = old->exists || signs.must_show;
+  const bool may_be_own = old->exists || own.must_show;
   for (const std::string& name : names) {
     if (!ParseFileName(name, &number, &type) || type == FileType::kLock || (keep_logs && type == FileType::kWal)) continue;
-    if (may_be_own && !IsOfOthers(fs, dir, name, signs)) continue;
-    const bool below = number > 0 && number < signs.first_number && signs.first_number <= smallest;
+    if (may_be_own && !IsOfOthers(fs, dir, name, own)) continue;
+    const bool below = number > 0 && number < own.first_number && own.first_number <= smallest;
     old->keeps_files = old->keeps_files || below;
     if (!below && (type == FileType::kWal || restored.count(name) != 0)) {
       return Status::InvalidArgument(JoinPath(dir, name), "is not of a database in this place, and is in the way: move it elsewhere");

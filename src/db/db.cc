@@ -147,10 +147,11 @@ Status CheckDirs(const compassdb::Ownership& ownership, const std::set<std::stri
   return s;
 }
 
-Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir, const compassdb::FileSigns& signs) {
+Status DestroyArchive(compassdb::FileSystem* fs, const std::string& wal_dir,
+                      const compassdb::OwnFiles& own_files) {
   const std::string archive = compassdb::WalArchiveName(wal_dir);
   Status s = DestroyFilesIn(fs, archive, {compassdb::FileType::kWal}, [&](const std::string& name, compassdb::FileType, uint64_t) {
-    return compassdb::IsOfOthers(fs, archive, name, signs);
+    return compassdb::IsOfOthers(fs, archive, name, own_files);
   });
   fs->DeleteDir(archive).PermitUncheckedError();  // it may not exist, or not be empty
   return s;
@@ -313,9 +314,9 @@ Status DestroyDB(const std::string& name, const Options& options,
   std::string id, identity;
   compassdb::DbOpener::LiveTables(fs, name, &live, &id).PermitUncheckedError();
   compassdb::ReadFileToString(fs, compassdb::IdentityFileName(name), &identity).PermitUncheckedError();
-  compassdb::FileSigns signs{ownership.places().first_number, {}};
+  compassdb::OwnFiles own_files{ownership.places().first_number, {}};
   for (const std::string& known : {id, identity}) {
-    if (!known.empty()) signs.log_ids.insert(known);
+    if (!known.empty()) own_files.log_ids.insert(known);
   }
   // CURRENT first, durably: the rest of a failed destruction is no database. Without IDENTITY, deleted directories do
   // not count as missing.
@@ -325,27 +326,29 @@ Status DestroyDB(const std::string& name, const Options& options,
     if (!result.ok()) return result;
   }
   const auto spare_in = [&](const std::string& dir) {
-    return [&](const std::string& file, FileType, uint64_t) { return compassdb::IsOfOthers(fs, dir, file, signs); };
+    return [&](const std::string& file, FileType, uint64_t) {
+      return compassdb::IsOfOthers(fs, dir, file, own_files);
+    };
   };
   for (const std::string& dir : wal_dirs) {
     const bool own = ownership.IsOwn(dir);
-    if (own) note(DestroyArchive(fs, dir, signs));
-    signs.must_show = !own;
+    if (own) note(DestroyArchive(fs, dir, own_files));
+    own_files.must_show = !own;
     note(DestroyFilesIn(fs, dir, {FileType::kWal, FileType::kSyncedMark}, spare_in(dir)));
-    signs.must_show = false;
+    own_files.must_show = false;
     LeaveDir(fs, dir, own);
   }
   for (const std::string& dir : table_dirs) {
     const bool own = ownership.IsOwn(dir);
     note(DestroyFilesIn(fs, dir, {FileType::kPieceFile, FileType::kPageFile}, [&](const std::string& file, FileType, uint64_t number) {
-      return own ? compassdb::IsOfOthers(fs, dir, file, signs) : live.count(number) == 0;
+      return own ? compassdb::IsOfOthers(fs, dir, file, own_files) : live.count(number) == 0;
     }));
     LeaveDir(fs, dir, own);
   }
   if (!options.db_log_dir.empty()) {
     note(DestroyInfoLogs(fs, name, options.db_log_dir));
   }
-  note(DestroyArchive(fs, name, signs));
+  note(DestroyArchive(fs, name, own_files));
   note(DestroyFilesIn(fs, name,
                       {FileType::kWal, FileType::kSyncedMark, FileType::kPieceFile, FileType::kPageFile, FileType::kManifest,
                        FileType::kManifestMirror, FileType::kInfoLog, FileType::kOptions, FileType::kTemp},

@@ -93,21 +93,23 @@ Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes) {
   return Status::OK();
 }
 
-bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name, const FileSigns& signs) {
+bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name,
+                const OwnFiles& own) {
   uint64_t number = 0;
   FileType type;
   if (!ParseFileName(name, &number, &type)) return true;
-  if (number > 0 && number < signs.first_number && type != FileType::kInfoLog) return true;
+  if (number > 0 && number < own.first_number && type != FileType::kInfoLog) return true;
   std::string start, id;
-  if (signs.must_show && type == FileType::kSyncedMark) {
+  if (own.must_show && type == FileType::kSyncedMark) {
     const SyncedMark mark = ReadSyncedMark(fs, dir);
-    return std::none_of(signs.log_ids.begin(), signs.log_ids.end(), [&](const std::string& known) { return mark.IsOf(known); });
+    return std::none_of(own.log_ids.begin(), own.log_ids.end(),
+                        [&](const std::string& known) { return mark.IsOf(known); });
   }
   if (type != FileType::kWal && type != FileType::kManifest) return false;
   if (ReadStart(fs, JoinPath(dir, name), kForeignLogBlock, &start).ok() && IsForeignLog(start)) return true;
-  if (type == FileType::kManifest || (signs.log_ids.empty() && !signs.must_show)) return false;
+  if (type == FileType::kManifest || (own.log_ids.empty() && !own.must_show)) return false;
   IdOfLog(fs, dir, number, &id).PermitUncheckedError();  // an unreadable file has an unknown id
-  return id.empty() ? signs.must_show : signs.log_ids.count(id) == 0;
+  return id.empty() ? own.must_show : own.log_ids.count(id) == 0;
 }
 
 }  // namespace compassdb

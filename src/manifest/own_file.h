@@ -26,7 +26,7 @@ bool WasBegunByOthers(FileSystem* fs, const std::string& path, FileType type);
 Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes);
 
 // How a database's files are known.
-struct FileSigns {
+struct OwnFiles {
   uint64_t first_number = 0;      // files with smaller numbers were there before it (PLACES)
   std::set<std::string> log_ids;  // in the headers of its logs; empty: not known
   bool must_show = false;         // the directory has no OWNER: a log is of others until its id shows whose it is
@@ -34,6 +34,7 @@ struct FileSigns {
 
 // Whether a file with a name of the database's is not its own: it is older than the database, or of another
 // engine, or a log of another database. For damaged files the name decides.
-bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name, const FileSigns& signs);
+bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name,
+                const OwnFiles& own);
 
 }  // namespace compassdb

@@ -36,7 +36,7 @@ class WalWriter {
   // The directory has been synced before (or its owner does not rely on SyncedSize).
   Status Sync();
   // The same, but no later record says so: for a chain with a gap before this log.
-  Status SyncUntold() { return log_.Sync(); }
+  Status SyncUnrecorded() { return log_.Sync(); }
   // Syncs the rest, so that a successor may rely on it.
   Status Close();
   // The same for the last log, without a successor: a last record says that it is whole.

@@ -161,7 +161,7 @@ Status WalSet::SyncLogs(bool with_current) {
       syncs_.fetch_add(1, std::memory_order_relaxed);
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
-      if (TellsOfSync(log)) {
+      if (NeedsMark(log)) {
         SetSynced({log.number, log.writer->SyncedSize()});
         mark_.Write({log.number, log.writer->SyncedSize()});
       }
@@ -208,10 +208,10 @@ Status WalSet::Sync() {
   return s;
 }
 
-Status WalSet::SyncUntold() {
+Status WalSet::SyncUnrecorded() {
   MutexLock lock(&mu_);
   if (!error_.ok()) return error_;
-  Status s = logs_.back().writer->SyncUntold();
+  Status s = logs_.back().writer->SyncUnrecorded();
   if (!s.ok()) Fail(s);
   return s;
 }
@@ -241,7 +241,7 @@ Status WalSet::Close() {
     const bool last = &log == &logs_.back();
     Status s = last && result.ok() ? log.writer->Seal() : log.writer->Close();
     if (result.ok()) result = s;
-    if (result.ok() && TellsOfSync(log)) {
+    if (result.ok() && NeedsMark(log)) {
       SetSynced({log.number, log.writer->SyncedSize()});
       if (mark_.begun()) mark_.Write({log.number, log.writer->SyncedSize()});
     }

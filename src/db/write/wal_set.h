@@ -76,7 +76,7 @@ class WalSet {
   Status Sync();
   // The same while abandoned logs before it may still be needed. No synced mark is written, because that would
   // mean that the logs before it are whole.
-  Status SyncUntold();
+  Status SyncUnrecorded();
   bool failed() const {
     MutexLock lock(&mu_);
     return !Failure().ok();
@@ -140,8 +140,10 @@ class WalSet {
   // The error if some appended data is not in logs that can be flushed.
   Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
-  // Whether to write a synced mark, which means that all logs before it are whole. A log without a batch needs none.
-  bool TellsOfSync(const Log& log) const REQUIRES(mu_) { return gap_.ok() && log.writer->last_sequence() != 0; }
+  // A synced mark means that all logs before it are whole. A log without a batch needs none.
+  bool NeedsMark(const Log& log) const REQUIRES(mu_) {
+    return gap_.ok() && log.writer->last_sequence() != 0;
+  }
   void Fail(const Status& error) REQUIRES(mu_);
   Status StartLocked(const WalHeader& header) REQUIRES(mu_);
   Status NextNumber(uint64_t* number) REQUIRES(mu_);

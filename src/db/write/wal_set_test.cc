@@ -72,7 +72,7 @@ TEST_P(WalSetTest, NoMarkOfASyncWhileAnAbandonedLogMayBeNeeded) {
     ASSERT_TRUE(logs.Start(/*give_up_failed=*/true).ok());
     // As with prepared sections, before all families are flushed.
     ASSERT_TRUE(logs.Append(record, /*sync=*/false).ok());
-    ASSERT_TRUE(logs.SyncUntold().ok());
+    ASSERT_TRUE(logs.SyncUnrecorded().ok());
     if (!needed) logs.NoneGivenUpIsNeeded();
     // Nor where the next attempt begins another one.
     ASSERT_TRUE(logs.Start(/*give_up_failed=*/true).ok());

@@ -41,7 +41,7 @@ Status WriteFront::CheckSequencesAreLeft(const DbConfig& config) const {
 Status WriteFront::SaveOpenSections(rocksdb::Logger* info_log) {
   if (open_sections.OldestLog() > logs.given_up()) return Status::OK();
   Status s = open_sections.WriteTo(&logs, last_sequence + 1);
-  if (s.ok()) s = logs.SyncUntold();
+  if (s.ok()) s = logs.SyncUnrecorded();
   if (s.ok()) open_sections.AreIn(logs.current_number(), info_log);
   return s;
 }
