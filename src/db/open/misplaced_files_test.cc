@@ -110,30 +110,5 @@ TEST_F(MisplacedFilesTest, ADirectoryIsMovedToLost) {
   }
 }
 
-TEST_F(MisplacedFilesTest, CurrentIsMissing) {
-  const std::string current = CurrentFileName(dir_);
-  ASSERT_TRUE(fs_->DeleteFile(current).ok());
-  for (const bool read_only : {true, false}) {
-    const Status s = Open(read_only);
-    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-    ExpectNamed(s, current, "RepairDB");
-  }
-  std::vector<std::string> families;
-  EXPECT_TRUE(rocksdb::DB::ListColumnFamilies(options_, dir_, &families).IsCorruption());
-  ASSERT_TRUE(rocksdb::RepairDB(dir_, options_).ok());
-  ASSERT_TRUE(Open(true).ok());
-  EXPECT_EQ(all_, "a1b2");
-}
-
-TEST_F(MisplacedFilesTest, ATableIsMissing) {
-  const std::string table = FileOf(FileType::kPieceFile);
-  ASSERT_TRUE(fs_->DeleteFile(table).ok());
-  for (const bool read_only : {true, false}) {
-    const Status s = Open(read_only);
-    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-    ExpectNamed(s, table, "missing");
-  }
-}
-
 }  // namespace
 }  // namespace compassdb

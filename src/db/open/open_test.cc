@@ -11,25 +11,6 @@ namespace {
 
 class OpenTest : public DbTest {};
 
-TEST_F(OpenTest, ALostCurrentIsNoReasonForANewDatabase) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  CloseDb();
-  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
-  ASSERT_TRUE(options_.create_if_missing);
-  const Status s = TryOpen();
-  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-  EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
-  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
-  OpenDb();
-  EXPECT_EQ(Scan(), "a=1");
-  CloseDb();
-  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-  OpenDb();
-  EXPECT_EQ(Scan(), "");
-}
-
 // Every call of each kind fails once. Files that existed before stay, and foreign files, too.
 TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
   options_.wal_dir = "/logs/of";
@@ -67,70 +48,20 @@ TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
   EXPECT_GT(failed, 30);
 }
 
-// Nor where all that was written is in the log, wherever that is.
-TEST_F(OpenTest, ALostCurrentIsNoReasonToGiveUpTheLog) {
-  for (const char* wal_dir : {"", "/logs"}) {
-    options_.wal_dir = wal_dir;
-    OpenDb();
-    CloseDb();
-    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
-    OpenDb();  // nothing was written
-    ASSERT_TRUE(Put("a", "1").ok());
-    CloseDb();
-    ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
-    const Status s = TryOpen();
-    EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-    EXPECT_NE(s.ToString().find("RepairDB"), std::string::npos) << s.ToString();
-    ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
-    OpenDb();
-    EXPECT_EQ(Scan(), "a=1");
-    CloseDb();
-    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-  }
-}
-
-TEST_F(OpenTest, FamiliesThatCannotBeOpened) {
-  const auto refused = [this](std::vector<rocksdb::ColumnFamilyDescriptor> families, const std::string& why) {
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    rocksdb::DB* db = nullptr;
-    const Status s = rocksdb::DB::Open(options_, name_, families, &handles, &db);
-    EXPECT_TRUE(s.IsInvalidArgument()) << why << ": " << s.ToString();
-    EXPECT_NE(s.ToString().find(why), std::string::npos) << s.ToString();
-    EXPECT_EQ(db, nullptr);
-    EXPECT_TRUE(handles.empty());
-    db = nullptr;
-    const Status read_only = rocksdb::DB::OpenForReadOnly(options_, name_, families, &handles, &db);
-    EXPECT_FALSE(read_only.ok()) << why;
-    EXPECT_EQ(db, nullptr);
-  };
+TEST_F(OpenTest, AFamilyWithoutAnOrder) {
   rocksdb::ColumnFamilyOptions without_order = options_;
   without_order.comparator = nullptr;
-  for (bool there : {false, true}) {
-    refused({{"default", options_}, {"a", options_}, {"a", options_}}, "column family listed twice: a");
-    refused({{"a", options_}}, "Default column family not specified");
-    refused({}, "Default column family not specified");
-    refused({{"default", options_}, {"a", without_order}}, "column family a: comparator is null");
-    options_.create_missing_column_families = false;
-    refused({{"default", options_}, {"a", options_}}, "Column family not found: a");
-    options_.create_missing_column_families = true;
-    if (there) break;
-    families_ = {"default", "b", "c"};
-    OpenDb();
-    CloseDb();
-    options_.create_missing_column_families = false;
-    const auto given_up = [this](const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
-      std::vector<rocksdb::ColumnFamilyHandle*> handles;
-      rocksdb::DB* db = nullptr;
-      return rocksdb::DB::Open(options_, name_, families, &handles, &db).ToString();
-    };
-    EXPECT_EQ(given_up({{"default", options_}}), "Invalid argument: Column families not opened: b, c");
-    EXPECT_EQ(given_up({{"default", options_}, {"c", options_}}), "Invalid argument: Column families not opened: b");
-    families_ = {"default"};
-    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_, {{"b", options_}, {"c", options_}}).ok());
-    families_ = {"default"};
-    OpenDb();
-    CloseDb();
-  }
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families{{"default", options_},
+                                                              {"a", without_order}};
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  Status s = rocksdb::DB::Open(options_, name_, families, &handles, &db);
+  EXPECT_EQ(s.ToString(), "Invalid argument: column family a: comparator is null");
+  EXPECT_EQ(db, nullptr);
+  EXPECT_TRUE(handles.empty());
+  s = rocksdb::DB::OpenForReadOnly(options_, name_, families, &handles, &db);
+  EXPECT_FALSE(s.ok());
+  EXPECT_EQ(db, nullptr);
 }
 
 // What an opening wrote before it met damage, too: the next attempt would leave as much.
@@ -273,31 +204,6 @@ TEST_F(OpenTest, ReadOnlyReplaysIntoOneMemtable) {
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(db->Get(rocksdb::ReadOptions(), Key(i), &value).ok());
 }
 
-// Whether a log has data must be known before a database is created next to it.
-TEST_F(OpenTest, ALogThatCannotBeReadIsNotTakenForEmpty) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  CloseDb();
-  const std::string log = NewestLog();
-  for (FileType type : {FileType::kManifest, FileType::kManifestMirror}) {
-    for (const std::string& name : FilesOf(type)) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
-  }
-  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
-  for (const FaultOp op : {FaultOp::kStat, FaultOp::kOpen, FaultOp::kRead}) {
-    fs_->FailAll(op, log, Status::IOError("injected"));
-    const Status s = TryOpen();
-    EXPECT_FALSE(s.ok());
-    EXPECT_NE(s.ToString().find("injected"), std::string::npos) << s.ToString();
-    fs_->ClearFaults();
-  }
-  EXPECT_TRUE(TryOpen().IsCorruption());
-  std::string data = ReadFile(log);
-  data[20] ^= 1;  // the header
-  SetFile(log, data);
-  EXPECT_TRUE(TryOpen().IsCorruption());
-  EXPECT_GT(ReadFile(log).size(), 100u);
-}
-
 TEST_F(OpenTest, TheOrderOfEachFamilyIsChecked) {
   options_.create_missing_column_families = true;
   families_ = {"default", "other"};
@@ -310,18 +216,6 @@ TEST_F(OpenTest, TheOrderOfEachFamilyIsChecked) {
   const Status s = rocksdb::DB::Open(options_, name_, {{"default", options_}, {"other", reverse}}, &handles, &db);
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
   EXPECT_NE(s.ToString().find("of column family other"), std::string::npos) << s.ToString();
-}
-
-TEST_F(OpenTest, CreatesAndReopens) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(Put("b", "2").ok());
-  EXPECT_EQ(Get("a"), "1");
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-  EXPECT_EQ(Get("b"), "2");
-  EXPECT_EQ(Get("c"), "NOT_FOUND");
-  EXPECT_EQ(Scan(), "a=1,b=2");
 }
 
 TEST_F(OpenTest, LogsInTheDirectoryOfAnotherDatabaseAreRefused) {
@@ -366,36 +260,6 @@ TEST_F(OpenTest, NamesWithAbsurdNumbersChangeNothing) {
   for (const auto& f : files) EXPECT_LT(f.file_number, 1000u);
 }
 
-// Other files in the directory of the logs are not leftovers.
-TEST_F(OpenTest, OnlyLogsAreDeletedNextToLogs) {
-  options_.wal_dir = "/logs";
-  ASSERT_TRUE(fs_->CreateDir("/logs").ok());
-  std::unique_ptr<WritableFile> file;
-  for (const char* name : {"/logs/MANIFEST-000001", "/logs/000001.dbtmp", "/logs/000003.log"}) {
-    ASSERT_TRUE(fs_->NewWritableFile(name, FileOptions(), &file).ok());
-    ASSERT_TRUE(file->Close().ok());
-  }
-  OpenDb();
-  EXPECT_TRUE(fs_->FileExists("/logs/MANIFEST-000001").ok());
-  EXPECT_TRUE(fs_->FileExists("/logs/000001.dbtmp").ok());
-  EXPECT_TRUE(fs_->FileExists("/logs/000003.log").ok()) << "it was there before the database";
-}
-
-TEST_F(OpenTest, MissingDatabaseIsNotCreatedUnasked) {
-  options_.create_if_missing = false;
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-  EXPECT_NE(s.ToString().find("create_if_missing"), std::string::npos) << s.ToString();
-  EXPECT_FALSE(fs_->FileExists(name_).ok());
-}
-
-TEST_F(OpenTest, ErrorIfExists) {
-  OpenDb();
-  options_.error_if_exists = true;
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-}
-
 TEST_F(OpenTest, SecondOpenerGetsAnErrorThatNamesTheLock) {
   OpenDb();
   rocksdb::DB* second = nullptr;
@@ -403,48 +267,6 @@ TEST_F(OpenTest, SecondOpenerGetsAnErrorThatNamesTheLock) {
   EXPECT_TRUE(s.IsIOError()) << s.ToString();
   EXPECT_NE(s.ToString().find("LOCK"), std::string::npos) << s.ToString();
   EXPECT_EQ(second, nullptr);
-}
-
-TEST_F(OpenTest, OtherComparatorIsRefused) {
-  OpenDb();
-  options_.comparator = rocksdb::ReverseBytewiseComparator();
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-  EXPECT_NE(s.ToString().find("comparator"), std::string::npos) << s.ToString();
-}
-
-TEST_F(OpenTest, RocksDBDirectoryIsLeftAlone) {
-  ASSERT_TRUE(fs_->CreateDir(name_).ok());
-  SetFile(CurrentFileName(name_), "MANIFEST-000005\n");
-  SetFile(ManifestFileName(name_, 5), "theirs");
-  SetFile(name_ + "/LOG", "RocksDB's\n");
-  std::vector<std::string> before, after;
-  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
-  Status s = TryOpen();
-  EXPECT_FALSE(s.ok());
-  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
-  s = rocksdb::DestroyDB(name_, options_);
-  EXPECT_FALSE(s.ok());
-  s = rocksdb::RepairDB(name_, options_);
-  EXPECT_NE(s.ToString().find("compassdb import"), std::string::npos) << s.ToString();
-  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
-  std::sort(before.begin(), before.end());
-  std::sort(after.begin(), after.end());
-  EXPECT_EQ(before, after);
-}
-
-// Without its CURRENT as well: a new database would delete its log, and a repair take that for a damaged one of ours.
-TEST_F(OpenTest, RocksDBFilesWithoutCurrentAreLeftAlone) {
-  const std::vector<std::pair<std::string, std::string>> files = {{"MANIFEST-000005", std::string(100, 'm')},
-                                                                  {"000010.log", std::string(5000, 'l')},
-                                                                  {"000009.sst", std::string(100, 't')}};
-  for (size_t some = 2; some <= files.size(); ++some) {
-    ASSERT_TRUE(fs_->CreateDir(name_).ok());
-    for (size_t i = 0; i < some; ++i) SetFile(name_ + "/" + files[i].first, files[i].second);
-    EXPECT_FALSE(TryOpen().ok());
-    EXPECT_FALSE(rocksdb::RepairDB(name_, options_).ok());
-    for (size_t i = 0; i < some; ++i) EXPECT_EQ(ReadFile(name_ + "/" + files[i].first), files[i].second);
-  }
 }
 
 // What opening a database of many tables costs must not depend on their number beyond a stat each.
@@ -466,32 +288,6 @@ TEST_F(OpenTest, OpeningReadsNoTables) {
   EXPECT_GT(reads, 0u);
   fs_->SetHook(nullptr);
   EXPECT_EQ(Get(Key(15)), "NOT_FOUND");
-}
-
-TEST_F(OpenTest, MissingAndShortTablesAreNoticed) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->Flush({}).ok());
-  CloseDb();
-  std::vector<std::string> names;
-  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
-  const auto table = std::find_if(names.begin(), names.end(), [](const std::string& n) {
-    return n.size() > 3 && n.substr(n.size() - 3) == ".ph";
-  });
-  ASSERT_NE(table, names.end());
-  const std::string path = name_ + "/" + *table;
-  const std::string data = ReadFile(path);
-  SetFile(path, data.substr(0, 100));
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
-  ASSERT_TRUE(fs_->DeleteFile(path).ok());
-  s = TryOpen();
-  EXPECT_FALSE(s.ok());
-  EXPECT_NE(s.ToString().find(*table), std::string::npos) << s.ToString();
-  SetFile(path, data);
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
 }
 
 // An index that cannot be read is the error of the read, and the next read tries again.
@@ -522,43 +318,6 @@ TEST_F(OpenTest, IndexThatCannotBeReadIsTheErrorOfTheRead) {
   EXPECT_EQ(Scan().size(), 100 * (Key(0).size() + 3) - 1);
 }
 
-TEST_F(OpenTest, DestroyRemovesTheDirectory) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  CloseDb();
-  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-  EXPECT_FALSE(fs_->FileExists(name_).ok());
-  EXPECT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-  OpenDb();
-  EXPECT_EQ(Get("a"), "NOT_FOUND");
-}
-
-TEST_F(OpenTest, ReadOnlySeesEverythingAndRefusesWrites) {
-  OpenDb();
-  ASSERT_TRUE(Put("flushed", "1").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(Put("logged", "2").ok());
-  CloseDb();
-  std::vector<std::string> before, after;
-  ASSERT_TRUE(fs_->GetChildren(name_, &before).ok());
-  rocksdb::DB* db = nullptr;
-  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
-  ASSERT_TRUE(s.ok()) << s.ToString();
-  db_.reset(db);
-  EXPECT_EQ(Get("flushed"), "1");
-  EXPECT_EQ(Get("logged"), "2");
-  EXPECT_EQ(Scan(), "flushed=1,logged=2");
-  EXPECT_TRUE(Put("x", "y").IsNotSupported());
-  EXPECT_TRUE(db_->Flush(rocksdb::FlushOptions()).IsNotSupported());
-  CloseDb();
-  ASSERT_TRUE(fs_->GetChildren(name_, &after).ok());
-  std::sort(before.begin(), before.end());
-  std::sort(after.begin(), after.end());
-  EXPECT_EQ(before, after);
-  s = rocksdb::DB::OpenForReadOnly(options_, name_, &db, /*error_if_wal_file_exists=*/true);
-  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-}
-
 // As with RocksDB, with max_open_files = -1.
 TEST_F(OpenTest, ReadOnlyKeepsFilesThatThePrimaryDeletes) {
   OpenDb();
@@ -579,13 +338,6 @@ TEST_F(OpenTest, ReadOnlyKeepsFilesThatThePrimaryDeletes) {
     ASSERT_TRUE(s.ok()) << s.ToString();
     EXPECT_EQ(value, "old");
   }
-}
-
-TEST_F(OpenTest, ReadOnlyOfNothingIsAnErrorOfThePath) {
-  rocksdb::DB* db = nullptr;
-  Status s = rocksdb::DB::OpenForReadOnly(options_, name_, &db);
-  EXPECT_TRUE(s.IsPathNotFound()) << s.ToString();
-  EXPECT_FALSE(fs_->FileExists(name_).ok());
 }
 
 TEST_F(OpenTest, IdentityIsKeptAndSessionsDiffer) {
@@ -662,18 +414,6 @@ TEST_F(OpenTest, ALogIsNotCompressedByWhatIsNotLinked) {
     OpenDb();
     EXPECT_EQ(Get("a"), std::string(1000, 'a')) << type;
   }
-}
-
-TEST_F(OpenTest, ADirectoryForTheInfoLogThatCannotBeMade) {
-  options_.db_log_dir = "/logs";
-  fs_->FailAll(FaultOp::kCreateDir, "/logs", Status::IOError("injected"));
-  const Status s = TryOpen();
-  EXPECT_TRUE(s.IsIOError()) << s.ToString();
-  fs_->ClearFaults();
-  OpenDb();
-  std::vector<std::string> names;
-  ASSERT_TRUE(fs_->GetChildren("/logs", &names).ok());
-  EXPECT_EQ(names.size(), 1u);
 }
 
 }  // namespace

@@ -10,64 +10,6 @@ namespace {
 
 class RecoveryTest : public DbTest {};
 
-TEST_F(RecoveryTest, SyncedWritesSurviveAPowerCut) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1", true).ok());
-  ASSERT_TRUE(Put("b", "2", true).ok());
-  ASSERT_TRUE(Put("c", "3", false).ok());
-  Crash();
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-  EXPECT_EQ(Get("b"), "2");
-  EXPECT_EQ(Get("c"), "NOT_FOUND");
-}
-
-TEST_F(RecoveryTest, UnsyncedWritesSurviveAKilledProcess) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  Crash(CutMode::kKeepUnsynced);
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-}
-
-TEST_F(RecoveryTest, ManualWalFlushKeepsWhatWasFlushed) {
-  options_.manual_wal_flush = true;
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->FlushWAL(true).ok());
-  ASSERT_TRUE(Put("b", "2").ok());
-  Crash();
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-  EXPECT_EQ(Get("b"), "NOT_FOUND");
-}
-
-TEST_F(RecoveryTest, SyncWalMakesEarlierWritesDurable) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->SyncWAL().ok());
-  Crash();
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-}
-
-TEST_F(RecoveryTest, FlushedDataSurvivesWithoutSync) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  Crash();
-  OpenDb();
-  EXPECT_EQ(Get("a"), "1");
-}
-
-TEST_F(RecoveryTest, ManyMemTablesAndLogs) {
-  OpenDb();
-  for (int i = 0; i < 3000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
-  Crash(CutMode::kKeepUnsynced);
-  OpenDb();
-  for (int i = 0; i < 3000; ++i) ASSERT_EQ(Get(Key(i)), std::string(100, 'v')) << i;
-}
-
 TEST_F(RecoveryTest, MergesAreNotReplayedTwice) {
   options_.merge_operator = std::make_shared<AppendOperator>();
   options_.write_buffer_size = 16 << 10;
@@ -82,24 +24,6 @@ TEST_F(RecoveryTest, MergesAreNotReplayedTwice) {
     OpenDb();
     EXPECT_EQ(Get("k"), before);
   }
-}
-
-TEST_F(RecoveryTest, WithoutFlushAtRecoveryTheLogsStay) {
-  options_.avoid_flush_during_recovery = true;
-  OpenDb();
-  for (int round = 0; round < 4; ++round) {
-    ASSERT_TRUE(Put(Key(round), "v", true).ok());
-    Crash();
-    OpenDb();
-    for (int i = 0; i <= round; ++i) EXPECT_EQ(Get(Key(i)), "v");
-    std::string files;
-    ASSERT_TRUE(db_->GetProperty("rocksdb.num-files-at-level0", &files));
-    EXPECT_EQ(files, "0");
-  }
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  Crash();
-  OpenDb();
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(Get(Key(i)), "v");
 }
 
 // A cut may leave the padding of a log's block, and nothing of the record behind it. The kept log
@@ -137,78 +61,6 @@ TEST_F(RecoveryTest, AKeptLogMayEndInPadding) {
     ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions(), handles_[1]).ok());
     Crash(CutMode::kKeepUnsynced);
   }
-}
-
-// What was synced is missed in every mode but the one that skips; what was not may be gone.
-TEST_F(RecoveryTest, ModesDisagreeOnDamageInTheMiddle) {
-  using Mode = rocksdb::WALRecoveryMode;
-  for (const bool synced : {false, true}) {
-    for (const Mode mode : {Mode::kTolerateCorruptedTailRecords, Mode::kAbsoluteConsistency,
-                            Mode::kPointInTimeRecovery, Mode::kSkipAnyCorruptedRecords}) {
-      CloseDb();
-      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-      options_.wal_recovery_mode = Mode::kPointInTimeRecovery;
-      OpenDb();
-      for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), std::string(200, 'v'), synced).ok());
-      Crash(CutMode::kKeepUnsynced);
-      const std::string log = NewestLog();
-      uint64_t size = 0;
-      ASSERT_TRUE(fs_->GetFileSize(log, &size).ok());
-      FlipBit(log, size / 2);
-      options_.wal_recovery_mode = mode;
-      Status s = TryOpen();
-      if (mode != Mode::kSkipAnyCorruptedRecords &&
-          (synced || mode == Mode::kAbsoluteConsistency)) {
-        EXPECT_TRUE(s.IsCorruption()) << s.ToString();
-        EXPECT_NE(s.ToString().find(log + " at offset "), std::string::npos) << s.ToString();
-        continue;
-      }
-      ASSERT_TRUE(s.ok()) << s.ToString();
-      EXPECT_EQ(Get(Key(0)), std::string(200, 'v'));
-      EXPECT_EQ(Get(Key(19)), mode == Mode::kSkipAnyCorruptedRecords ? std::string(200, 'v')
-                                                                     : "NOT_FOUND");
-    }
-  }
-}
-
-// After a killed process, above the synced part: the database opens, and reports what it does not replay.
-TEST_F(RecoveryTest, DamageInTheMiddleIsReported) {
-  OpenDb();
-  std::string damage = "none";
-  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
-  EXPECT_EQ(damage, "");
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put("k" + std::to_string(i), std::string(1000, 'x')).ok());
-  Crash(CutMode::kKeepUnsynced);
-  const std::string path = NewestLog();
-  FlipBit(path, 20000);
-  OpenDb();
-  EXPECT_EQ(Get("k99"), "NOT_FOUND");
-  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
-  EXPECT_NE(damage.find(path + " at offset "), std::string::npos) << damage;
-  uint64_t behind = 0;
-  for (size_t at = 0; at < damage.size(); at = damage.find('\n', at) + 1) behind = std::stoull("0" + damage.substr(at));
-  EXPECT_GT(behind, 10000u) << damage;
-  CloseDb();
-  OpenDb();
-  ASSERT_TRUE(db_->GetProperty("compassdb.wal-damage", &damage));
-  EXPECT_EQ(damage, "");
-}
-
-TEST_F(RecoveryTest, TornTailIsCut) {
-  OpenDb();
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(Put(Key(i), std::string(200, 'v'), true).ok());
-  Crash();
-  const std::string log = NewestLog();
-  uint64_t size = 0;
-  ASSERT_TRUE(fs_->GetFileSize(log, &size).ok());
-  ASSERT_TRUE(fs_->TruncateFile(log, size - 10).ok());
-  OpenDb();
-  EXPECT_EQ(Get(Key(18)), std::string(200, 'v'));
-  EXPECT_EQ(Get(Key(19)), "NOT_FOUND");
-  ASSERT_TRUE(Put("more", "1", true).ok());
-  Crash();
-  OpenDb();
-  EXPECT_EQ(Get("more"), "1");
 }
 
 TEST_F(RecoveryTest, RandomCutsKeepSyncedWritesAndWholeBatches) {
