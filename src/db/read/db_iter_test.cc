@@ -68,25 +68,6 @@ class DBIterTest : public ::testing::Test {
   DBIterOptions options_;
 };
 
-TEST_F(DBIterTest, Empty) { EXPECT_EQ(Walk(Open({}).get()), "| "); }
-
-TEST_F(DBIterTest, TheNewestVisibleVersionCounts) {
-  const std::vector<TestRecord> records = {{"a", 1, kTypeValue, "1"}, {"a", 5, kTypeValue, "5"},
-                                           {"b", 2, kTypeValue, "2"}, {"b", 6, kTypeDeletion, ""},
-                                           {"c", 7, kTypeValue, "7"}};
-  EXPECT_EQ(Walk(Open(records).get()), "a=5 c=7 | c=7 a=5 ");
-  EXPECT_EQ(Walk(Open(records, {}, 5).get()), "a=5 b=2 | b=2 a=5 ");
-  EXPECT_EQ(Walk(Open(records, {}, 1).get()), "a=1 | a=1 ");
-}
-
-TEST_F(DBIterTest, OperandsMerge) {
-  const std::vector<TestRecord> records = {{"a", 1, kTypeValue, "1"}, {"a", 5, kTypeMerge, "5"},
-                                           {"b", 2, kTypeMerge, "2"}, {"b", 3, kTypeMerge, "3"},
-                                           {"c", 4, kTypeSingleDeletion, ""}};
-  EXPECT_EQ(Walk(Open(records).get()), "a=1,5 b=2,3 | b=2,3 a=1,5 ");
-  EXPECT_EQ(Walk(Open(records, {{"a", "b", 3}}).get()), "a=5 b=2,3 | b=2,3 a=5 ");
-}
-
 TEST_F(DBIterTest, AFailedMergeEndsTheWalkWithAnError) {
   auto it = Open({{"a", 1, kTypeValue, "1"}, {"b", 5, kTypeMerge, "fail"}});
   it->SeekToFirst();
@@ -108,64 +89,6 @@ TEST_F(DBIterTest, WithoutAMergeOperatorOperandsAreRefused) {
   EXPECT_TRUE(it->status().IsInvalidArgument());
   it->SeekToLast();
   EXPECT_TRUE(it->status().IsInvalidArgument());
-}
-
-TEST_F(DBIterTest, BoundsCutTheView) {
-  std::vector<TestRecord> records;
-  for (char c = 'a'; c <= 'f'; ++c) records.push_back({std::string(1, c), 1, kTypeValue, "v"});
-  const Slice lower("b"), upper("e");
-  options_.lower_bound = &lower;
-  options_.upper_bound = &upper;
-  auto it = Open(records);
-  EXPECT_EQ(Walk(it.get()), "b=v c=v d=v | d=v c=v b=v ");
-  it->Seek("a");
-  EXPECT_EQ(it->key().ToString(), "b");
-  it->Seek("e");
-  EXPECT_FALSE(it->Valid());
-  it->SeekForPrev("z");
-  EXPECT_EQ(it->key().ToString(), "d");
-  it->SeekForPrev("a");
-  EXPECT_FALSE(it->Valid());
-}
-
-TEST_F(DBIterTest, PrefixSameAsStart) {
-  options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
-  options_.prefix_same_as_start = true;
-  auto it = Open({{"a1", 1, kTypeValue, ""}, {"a2", 2, kTypeValue, ""}, {"b1", 3, kTypeValue, ""}});
-  it->Seek("a");
-  EXPECT_EQ(it->key().ToString(), "a1");
-  it->Next();
-  EXPECT_EQ(it->key().ToString(), "a2");
-  it->Next();
-  EXPECT_FALSE(it->Valid());
-  EXPECT_TRUE(it->status().ok());
-  it->SeekForPrev("b9");
-  EXPECT_EQ(it->key().ToString(), "b1");
-  it->Prev();
-  EXPECT_FALSE(it->Valid());
-  it->Seek("a9");
-  EXPECT_FALSE(it->Valid());
-}
-
-TEST_F(DBIterTest, TooManySkippedKeysIsIncomplete) {
-  std::vector<TestRecord> records;
-  for (int i = 10; i < 30; ++i) {
-    records.push_back({std::to_string(i), 1, kTypeValue, ""});
-    if (i > 10 && i < 29) records.push_back({std::to_string(i), 2, kTypeDeletion, ""});
-  }
-  options_.max_skippable_internal_keys = 5;
-  auto it = Open(records);
-  it->SeekToFirst();
-  ASSERT_TRUE(it->Valid());
-  it->Next();
-  EXPECT_FALSE(it->Valid());
-  EXPECT_TRUE(it->status().IsIncomplete());
-  it->SeekToLast();
-  ASSERT_TRUE(it->Valid());
-  it->Prev();
-  EXPECT_TRUE(it->status().IsIncomplete());
-  options_.max_skippable_internal_keys = 100;
-  EXPECT_EQ(Walk(Open(records).get()), "10= 29= | 29= 10= ");
 }
 
 TEST_F(DBIterTest, PinnedKeysOutliveTheStep) {
@@ -235,30 +158,6 @@ TEST_F(DBIterTest, SourceErrorsSurface) {
     const std::string walk = Walk(it.get());
     EXPECT_NE(walk.find("IO error"), std::string::npos) << steps << ": " << walk;
   }
-}
-
-TEST_F(DBIterTest, StatisticsCountSteps) {
-  options_.statistics = rocksdb::CreateDBStatistics();
-  options_.clock = SystemClock();
-  auto it = Open({{"a", 1, kTypeValue, "1"}, {"b", 2, kTypeValue, "22"}});
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
-  }
-  it->SeekToLast();
-  it->Prev();
-  it->Seek("c");
-  it.reset();
-  const auto count = [&](uint32_t t) { return options_.statistics->getTickerCount(t); };
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_SEEK), 3u);
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_SEEK_FOUND), 2u);
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_NEXT), 2u);
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_NEXT_FOUND), 1u);
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_PREV), 1u);
-  EXPECT_EQ(count(rocksdb::NUMBER_DB_PREV_FOUND), 1u);
-  EXPECT_EQ(count(rocksdb::ITER_BYTES_READ), 2u + 3u + 3u + 2u);
-  EXPECT_EQ(count(rocksdb::NO_ITERATOR_DELETED), 1u);
-  rocksdb::HistogramData seeks;
-  options_.statistics->histogramData(rocksdb::DB_SEEK, &seeks);
-  EXPECT_EQ(seeks.count, 1u);  // not those of the ends
 }
 
 TEST_F(DBIterTest, LongCoveredStretchesAreJumpedOver) {

@@ -113,40 +113,5 @@ TEST_F(EntityTest, ACrashKeepsWhatWasSynced) {
   Check({{"k", {{"a", "1"}, {"", "2"}}}}, nullptr);
 }
 
-TEST_F(EntityTest, OperandsAboveOneAreRefusedUntilItIsReplaced) {
-  options_.merge_operator = std::make_shared<AppendOperator>();
-  OpenDb();
-  ASSERT_TRUE(PutEntity("k", {{"", "d"}}).ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "m").ok());
-  for (int round = 0; round < 2; ++round) {
-    std::string value;
-    EXPECT_TRUE(db_->Get(ReadOptions(), "k", &value).IsNotSupported());
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(ReadOptions()));
-    it->SeekToFirst();
-    EXPECT_FALSE(it->Valid());
-    EXPECT_TRUE(it->status().IsNotSupported());
-    it->SeekToLast();
-    EXPECT_TRUE(it->status().IsNotSupported());
-    ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  }
-  ASSERT_TRUE(Put("k", "plain").ok());
-  ASSERT_TRUE(db_->Merge(WriteOptions(), "k", "m").ok());
-  EXPECT_EQ(Get("k"), "plain,m");
-  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  EXPECT_EQ(Scan(), "k=plain,m");
-}
-
-TEST_F(EntityTest, ManyVersionsBackward) {
-  OpenDb();
-  std::vector<const rocksdb::Snapshot*> snapshots;
-  for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(PutEntity("k", {{"n", std::to_string(i)}}).ok());
-    snapshots.push_back(db_->GetSnapshot());
-  }
-  for (int i = 0; i < 40; ++i) Check({{"k", {{"n", std::to_string(i)}}}}, snapshots[i]);
-  for (const rocksdb::Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
-}
-
 }  // namespace
 }  // namespace compassdb

@@ -202,59 +202,5 @@ TEST_F(FilterTest, APolicyOfTheApplicationIsAskedWithItsContext) {
   Check(100);
 }
 
-TEST_F(FilterTest, AutomaticPrefixesStopWhereAWalkBeginsBackward) {
-  Configure(rocksdb::NewBloomFilterPolicy(10));
-  options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(1));
-  options_.disable_auto_compactions = true;
-  OpenDb();
-  std::vector<const rocksdb::Snapshot*> held;
-  for (int i = 0; i < 20; ++i) {  // more versions than a walk backward steps over
-    ASSERT_TRUE(Put("a5", std::to_string(i)).ok());
-    held.push_back(db_->GetSnapshot());
-  }
-  Flush();
-  ASSERT_TRUE(Put("a1", "v").ok());
-  Flush();
-  ASSERT_TRUE(Put("a3", "v").ok());
-  ASSERT_TRUE(Put("bb", "v").ok());
-  Flush();
-  rocksdb::ReadOptions options;
-  const rocksdb::Slice end("c");
-  options.iterate_upper_bound = &end;
-  options.auto_prefix_mode = true;
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options));
-  it->SeekForPrev("ba");
-  for (const char* key : {"a5", "a3", "a1"}) {
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key().ToString(), key);
-    if (it->key() != "a1") it->Prev();
-  }
-  for (const char* key : {"a3", "a5", "bb"}) {
-    it->Next();
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key().ToString(), key);
-  }
-  it.reset();
-  for (const rocksdb::Snapshot* snapshot : held) db_->ReleaseSnapshot(snapshot);
-}
-
-// "a00" comes before "a0" there, and so before a bound that is the next prefix.
-TEST_F(FilterTest, AutomaticPrefixesOfAReverseOrder) {
-  Configure(rocksdb::NewBloomFilterPolicy(10));
-  options_.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(2));
-  options_.comparator = rocksdb::ReverseBytewiseComparator();
-  OpenDb();
-  ASSERT_TRUE(Put("a00", "v").ok());
-  Flush();
-  rocksdb::ReadOptions options;
-  const rocksdb::Slice end("a0");
-  options.iterate_upper_bound = &end;
-  options.auto_prefix_mode = true;
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options));
-  it->Seek("a1");
-  ASSERT_TRUE(it->Valid()) << it->status().ToString();
-  EXPECT_EQ(it->key().ToString(), "a00");
-}
-
 }  // namespace
 }  // namespace compassdb

@@ -147,42 +147,6 @@ TEST_F(ScanTest, TimeLimitsAndErrorsOfReadsThatGoTogether) {
   EXPECT_TRUE(walk(ReadOptions()).ok());
 }
 
-// RocksDB's iterators never see what a range tombstone covers.
-TEST_F(DbTest, RangeDeletedKeysAreNotCountedAsSkipped) {
-  for (const bool flushed : {false, true}) {
-    OpenDb();
-    for (int i = 0; i < 100; ++i) {
-      ASSERT_TRUE(Put(Key(i), "old").ok());
-      ASSERT_TRUE(Put(Key(i), "v").ok());
-    }
-    const rocksdb::Snapshot* held = db_->GetSnapshot();  // so that they stay in the tables
-    if (flushed) Flush();
-    ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), Key(1), Key(99)).ok());
-    if (flushed) Flush();
-    ReadOptions read;
-    read.max_skippable_internal_keys = 5;
-    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(read));
-    it->SeekToFirst();
-    ASSERT_TRUE(it->Valid());
-    it->Next();
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key(), Key(99));
-    it->Prev();
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key(), Key(0));
-    it->Seek(Key(50));
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key(), Key(99));
-    it->SeekForPrev(Key(50));
-    ASSERT_TRUE(it->Valid()) << it->status().ToString();
-    EXPECT_EQ(it->key(), Key(0));
-    it.reset();
-    db_->ReleaseSnapshot(held);
-    CloseDb();
-    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
-  }
-}
-
 // Of keys that are equal, the bytes of the version that is shown.
 TEST_F(DbTest, IteratorsShowTheKeyAsItWasWritten) {
   class CaseBlind : public rocksdb::Comparator {

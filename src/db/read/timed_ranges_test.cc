@@ -244,20 +244,6 @@ TEST_F(TimedRangesTest, BelowTheLowNothingOfThemIsLeft) {
   EXPECT_TRUE(files.empty());
 }
 
-TEST_F(TimedRangesTest, AVersionThatIsNewerThanTheRangeStays) {
-  OpenDb();
-  Write("k", 10, "old");
-  Write("k", 30, "new");
-  DeleteRange("a", "z", 20);  // late, but of what was there at 20
-  Check(15);
-  Check(25);
-  Check(35);
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  Check(25);
-  Check(35);
-}
-
 TEST_F(TimedRangesTest, Refusals) {
   OpenDb();
   rocksdb::ColumnFamilyHandle* const family = db_->DefaultColumnFamily();

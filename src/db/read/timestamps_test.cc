@@ -252,41 +252,6 @@ TEST_F(TimestampsTest, HistoryBelowTheLowIsDroppedAndReadsStay) {
   EXPECT_LT(IntProperty("rocksdb.estimate-num-keys"), 60u + 300u + 1u);
 }
 
-// Below the low all times of a key are one key, whose newest time a range deletion may have taken: what was written
-// later at an older time stays hidden, in any stripes of snapshots.
-TEST_F(TimestampsTest, WhatIsRangeDeletedAtANewerTimeStaysSo) {
-  OpenDb();
-  std::vector<const rocksdb::Snapshot*> snapshots;
-  const auto write_and_delete = [&](uint64_t time) {
-    ASSERT_TRUE(db_->Put(WriteOptions(), "k", Time(time), "first").ok());
-    ASSERT_TRUE(db_->DeleteRange(WriteOptions(), db_->DefaultColumnFamily(), "a", "z", Time(time)).ok());
-    snapshots.push_back(db_->GetSnapshot());
-  };
-  write_and_delete(47);
-  write_and_delete(46);
-  ASSERT_TRUE(db_->Put(WriteOptions(), "k", Time(45), "late").ok());
-  const auto check = [&] {
-    std::string value;
-    const At last(50);
-    EXPECT_TRUE(db_->Get(last.read, "k", &value).IsNotFound()) << value;
-    for (const rocksdb::Snapshot* snapshot : snapshots) {
-      const At at(50, snapshot);
-      EXPECT_TRUE(db_->Get(at.read, "k", &value).IsNotFound()) << value;
-    }
-  };
-  check();
-  ASSERT_TRUE(db_->IncreaseFullHistoryTsLow(db_->DefaultColumnFamily(), Time(50)).ok());
-  rocksdb::CompactRangeOptions compact;
-  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
-  check();
-  for (const rocksdb::Snapshot* snapshot : snapshots) db_->ReleaseSnapshot(snapshot);
-  ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
-  const At last(50);
-  std::string value;
-  EXPECT_TRUE(db_->Get(last.read, "k", &value).IsNotFound()) << value;
-}
-
 TEST_F(TimestampsTest, BatchesWithoutTheirTimestampsAreRefused) {
   OpenDb();
   rocksdb::WriteBatch late(0, 0, 0, 8);
@@ -312,14 +277,6 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
   const Slice lower("b"), upper("d");
   at.read.iterate_lower_bound = &lower;
   at.read.iterate_upper_bound = &upper;
-  EXPECT_EQ(Scan(at.read), "b=3,c=3");
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
-  it->SeekForPrev("z");
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "c");
-  it->Seek("a");
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "b");
   uint64_t size = 0;
   const rocksdb::Range range("a", "z");
   ASSERT_TRUE(db_->GetApproximateSizes(rocksdb::SizeApproximationOptions(),
@@ -329,21 +286,6 @@ TEST_F(TimestampsTest, BoundsAndRangesHaveNoTimestamps) {
   const Slice begin("b"), end("c");
   EXPECT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), &begin, &end).ok());
   EXPECT_EQ(Scan(at.read), "b=3,c=3");
-}
-
-// Also one that begins with the last key, and so comes before it with its time.
-TEST_F(TimestampsTest, ATailingIteratorContinuesBehindItsLastKey) {
-  OpenDb();
-  ASSERT_TRUE(db_->Put(WriteOptions(), "key1", Time('9'), "a").ok());
-  At at(100);
-  at.read.tailing = true;
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(at.read));
-  it->SeekToFirst();
-  ASSERT_TRUE(it->Valid());
-  ASSERT_TRUE(db_->Put(WriteOptions(), "key11", Time('9'), "b").ok());
-  it->Next();
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "key11");
 }
 
 }  // namespace

@@ -24,27 +24,6 @@ TEST_F(WriteTest, BatchesTakeOneSequencePerRecord) {
   EXPECT_EQ(Scan(), "a=1,b=2");
 }
 
-TEST_F(WriteTest, OverwritesDeletesAndRanges) {
-  OpenDb();
-  for (const bool flush : {false, true}) {
-    for (const char* key : {"a", "b", "c", "d"}) {
-      ASSERT_TRUE(Put(key, "old").ok());
-    }
-    const auto maybe_flush = [&] {
-      return flush ? db_->Flush(rocksdb::FlushOptions()) : Status::OK();
-    };
-    ASSERT_TRUE(maybe_flush().ok());
-    ASSERT_TRUE(Put("a", "new").ok());
-    ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "b").ok());
-    ASSERT_TRUE(db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), "c", "d").ok());
-    EXPECT_EQ(Scan(), "a=new,d=old");
-    ASSERT_TRUE(maybe_flush().ok());
-    EXPECT_EQ(Scan(), "a=new,d=old");
-    EXPECT_EQ(Get("b"), "NOT_FOUND");
-    EXPECT_EQ(Get("c"), "NOT_FOUND");
-  }
-}
-
 TEST_F(WriteTest, BackwardRangeIsRefusedBeforeTheLog) {
   OpenDb();
   Status s =
@@ -188,25 +167,6 @@ TEST_F(WriteTest, SnapshotsSurviveFlushAndCompaction) {
   EXPECT_TRUE(db_->Close().IsAborted());
   db_->ReleaseSnapshot(first);
   db_->ReleaseSnapshot(second);
-}
-
-TEST_F(WriteTest, IteratorKeepsItsStateAndRefreshes) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
-  ASSERT_TRUE(Put("a", "2").ok());
-  ASSERT_TRUE(Put("b", "2").ok());
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
-  it->SeekToFirst();
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->value().ToString(), "1");
-  it->Next();
-  EXPECT_FALSE(it->Valid());
-  ASSERT_TRUE(it->Refresh().ok());
-  it->SeekToLast();
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "b");
 }
 
 TEST_F(WriteTest, MultiGetInOneAndSeveralFamilies) {

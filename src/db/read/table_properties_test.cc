@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReadOptions::tailing and ReadOptions::table_filter, and the properties that filters look at.
+// Properties that an application collects of its tables, and ReadOptions::table_filter.
 #include <map>
 
 #include "db/testing/db_test_util.h"
@@ -10,68 +10,6 @@ namespace compassdb {
 namespace {
 
 using rocksdb::Slice;
-
-class TailingTest : public DbTest {
- protected:
-  std::unique_ptr<rocksdb::Iterator> Tail() {
-    rocksdb::ReadOptions options;
-    options.tailing = true;
-    return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options));
-  }
-};
-
-TEST_F(TailingTest, SeesWhatIsWrittenLater) {
-  OpenDb();
-  auto it = Tail();
-  it->SeekToFirst();
-  EXPECT_FALSE(it->Valid());
-  ASSERT_TRUE(Put("a", "1").ok());
-  it->SeekToFirst();
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "a");
-  ASSERT_TRUE(Put("b", "2").ok());
-  it->Next();  // at the end: what came since
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "b");
-  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
-  ASSERT_TRUE(Put("c", "3").ok());
-  ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), "b").ok());
-  it->Seek("b");
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->key().ToString(), "c");
-  it->Next();
-  EXPECT_FALSE(it->Valid());
-  EXPECT_TRUE(it->status().ok());
-  ASSERT_TRUE(
-      db_->DeleteRange(rocksdb::WriteOptions(), db_->DefaultColumnFamily(), "a", "z").ok());
-  it->SeekToFirst();
-  EXPECT_FALSE(it->Valid());
-  EXPECT_TRUE(it->status().ok());
-}
-
-TEST_F(TailingTest, SnapshotsDoNotBindItAndThereIsNoWayBack) {
-  OpenDb();
-  ASSERT_TRUE(Put("a", "1").ok());
-  rocksdb::ReadOptions options;
-  options.tailing = true;
-  options.snapshot = db_->GetSnapshot();
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options));
-  ASSERT_TRUE(Put("a", "2").ok());
-  it->Seek("a");
-  ASSERT_TRUE(it->Valid());
-  EXPECT_EQ(it->value().ToString(), "2");
-  EXPECT_TRUE(it->Refresh().IsNotSupported());
-  it->Prev();
-  EXPECT_FALSE(it->Valid());
-  EXPECT_TRUE(it->status().IsNotSupported());
-  it->SeekToLast();
-  EXPECT_TRUE(it->status().IsNotSupported());
-  it->SeekToFirst();
-  EXPECT_TRUE(it->status().ok());
-  EXPECT_TRUE(it->Valid());
-  it.reset();
-  db_->ReleaseSnapshot(options.snapshot);
-}
 
 // Counts entries, and notes the level.
 class Counter : public rocksdb::TablePropertiesCollector {
@@ -117,7 +55,7 @@ class CounterFactory : public rocksdb::TablePropertiesCollectorFactory {
   std::atomic<bool> compact{false};
 };
 
-class CollectorsTest : public TailingTest {
+class CollectorsTest : public DbTest {
  protected:
   CollectorsTest() : factory_(std::make_shared<CounterFactory>()) {
     options_.table_properties_collector_factories.push_back(factory_);
