@@ -2,11 +2,11 @@
 //
 // The index of a column family: directories and separators.
 //
-// An open reads none of it; each part is read at its first use. Properties, in bytes of the parts
-// in memory: "compassdb.index-memory", and its parts
+// An open reads none of it; each part is read at its first use. The property
+// "compassdb.index-memory" has the bytes in memory. Its parts are
 // "compassdb.index-memory-perfect-hash", "-fingerprints", "-pieces" (the piece of each key),
-// "-separators", "-block-offsets", "-filters", "-values" (places of separated values) and "-other" (objects, key
-// bounds, range tombstones, overhead of malloc).
+// "-separators", "-block-offsets", "-filters", "-values" (places of separated values) and "-other".
+// The last one is objects, key bounds, range tombstones, and the overhead of malloc.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creating a backup. The manifest is copied first: it says which bytes of which
-// compaction file the backup needs, and so whether an existing copy
-// has them (a file is punched as its pieces die, so two copies of it may differ).
+// compaction file the backup needs, and so whether an existing copy has them.
+// (A file is punched as its pieces die, so two copies of it may differ.)
 #include <algorithm>
 #include <mutex>
 

@@ -2,8 +2,8 @@
 // Files being written, through one aligned buffer.
 //
 // Buffered: full buffers are written with write(2). Direct: whole pages are
-// written with O_DIRECT; a last partial page is written padded with zeros by Flush,
-// Sync and Close, cut off again by ftruncate, and rewritten once it has grown.
+// written with O_DIRECT. Flush, Sync and Close write a last partial page padded with
+// zeros, and cut these off again by ftruncate. It is rewritten once it has grown.
 //
 // A file that is written over keeps its length until it grows beyond it, so that a
 // sync has no change of its size or blocks to make durable.

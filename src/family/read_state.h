@@ -8,10 +8,10 @@
 // current state (a read-mostly number), works, and parks it again.
 //
 // Thread safety: all of it. Invariants:
-//  - a slot owns one reference to the state it holds; the thread that exchanges
-//    a pointer out of a slot owns that reference;
+//  - A slot owns one reference to the state it holds. The thread that exchanges
+//    a pointer out of a slot owns that reference.
 //  - Install empties every slot, so that an old state is not kept alive by a
-//    thread that never reads again; a reader under way at that moment drops
+//    thread that never reads again. A reader under way at that moment drops
 //    its reference when it finds its state outdated.
 #pragma once
 

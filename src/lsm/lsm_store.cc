@@ -573,8 +573,8 @@ void LsmStore::Snapshot(VersionEdit* edit) const {
   values_.Snapshot(edit);
 }
 
-// The files of `own` with the most dead bytes per live byte, until the rest hold no more dead bytes than the family
-// may have: its share of the limit, by its `live` bytes.
+// The files of `own` with the most dead bytes per live byte, until the rest hold no more dead bytes
+// than the family may have. That is its share of the limit, by its `live` bytes.
 std::unordered_set<uint64_t> LsmStore::ToVacate(std::vector<ExtentLedger::SparseFile> sparse,
                                                 const std::unordered_set<uint64_t>& own,
                                                 uint64_t live) const {

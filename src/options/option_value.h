@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text forms of single option values. Parse functions answer false for text
-// that is no value of the type; what they accept and what Format prints is what
-// RocksDB 7.8.3 accepts and prints:
-//   bool, integers, double   as api/option_string.h has them; a double is printed with six
-//   decimals, or with as many
-//                            as it takes to read the same value back
-//   enums                    the names of the enumerators
+// that is no value of the type. What they accept and what Format prints is what
+// RocksDB 7.8.3 accepts and prints. Bool, integers and double are as in
+// api/option_string.h, enums the names of the enumerators. A double is printed with
+// six decimals, or with as many as it takes to read the same value back.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfect hash functions over sets of 64-bit hashes: each hash of the set gets a slot of its own in
+// Perfect hash functions over sets of 64-bit hashes. Each hash of the set gets a slot of its own in
 // a dense range, from a few bits per hash. This library is independent: it includes nothing else of
 // the project. Serialised form: docs/formats/perfect_hash.md.
 //
@@ -9,10 +9,10 @@
 // Invariants:
 //  - For all distinct a, b of the set: f(a) != f(b). Equal hashes are one hash.
 //  - f(h) < slots() for every h, in the set or not, for any bytes, once Open returned
-//    true (only the function of no keys has no slots; it answers 0).
+//    true. (Only the function of no keys has no slots; it answers 0.)
 //  - keys() <= slots() <= 1.04 * keys() + 4 (measured: 1.017 on average, 1.000 up to 128 keys) for
-//    hashes drawn at random, under Kind::kPilot; slots() is 1.1 * keys(), rounded up, and seldom
-//    more, under Kind::kCpHash. Sets built to defeat the search still get a correct function.
+//    hashes drawn at random, under Kind::kPilot. Under Kind::kCpHash slots() is 1.1 * keys(),
+//    rounded up, and seldom more. Sets built to defeat the search still get a correct function.
 //  - The bytes depend on the set, the seed and the kind only, not on the order of the input, on
 //    repeated hashes in it, on the machine, its instruction set or the number of threads.
 #pragma once

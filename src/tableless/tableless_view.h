@@ -14,7 +14,7 @@
 // Pages that a flush writes without a journal (page_flush.h) change before its view is installed: also for readers of
 // the present view the memtables have the changes of the flush. Before that no record of such a page is moved to the
 // overflow store or the key store.
-// A read-only open next to a primary that writes gets no newer views: pages show that they were
+// A read-only open next to a primary that writes gets no newer views. Pages show that they were
 // written since (PageState::WrittenByPrimary), and records that they no longer have are an error.
 #pragma once
 

@@ -11,10 +11,10 @@
 // Thread safety: guards are free of locks. The owner of a RetireList guards it
 // with a lock.
 // Invariants:
-//  - an object is unlinked (by a sequentially consistent store) before it is
-//    added, and readers load the links sequentially consistently, so that a
-//    guard which Collect does not see can no longer reach the object;
-//  - an object stamped s is freed only when every running guard began with an
+//  - An object is unlinked (by a sequentially consistent store) before it is
+//    added, and readers load the links sequentially consistently. So a guard
+//    which Collect does not see can no longer reach the object.
+//  - An object stamped s is freed only when every running guard began with an
 //    epoch above s. A guard that began with a stale epoch only delays that.
 // Guards nest; they should be short: no I/O and no waiting within one.
 #pragma once

@@ -8,8 +8,8 @@
 
 namespace compassdb {
 
-// Threads that help the one that makes them: as many as are wanted, or as many as the system allows, perhaps none,
-// where the system refuses more or has no memory for one.
+// Threads that help the one that makes them, as many as are wanted. Where the system refuses more
+// or has no memory for one, there are fewer, perhaps none.
 class HelperThreads {
  public:
   // Each calls `work`, with its number from 0 on, while this object is being made already.

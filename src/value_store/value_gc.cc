@@ -257,8 +257,9 @@ class Collection {
 
   bool Young(size_t i) const { return job_.inputs[i]->meta().run_id > job_.old_until; }
 
-  // Runs without garbage stay, and runs that are too young. If hot and cold values are separated, so do runs that cost
-  // more to copy than they free; if files are vacated, runs in other files; if runs are merged, large ones.
+  // Runs without garbage stay, and runs that are too young. If hot and cold values are separated,
+  // so do runs that cost more to copy than they free. If files are vacated, runs in other files
+  // stay; if runs are merged, large ones.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;

@@ -521,8 +521,9 @@ TEST_F(ValueGcTest, ColdValuesAreLeftAlone) {
   EXPECT_TRUE(Has(runs, 50, 500));
 }
 
-// A small run of notices about cold values is all garbage, as it seems, but must be written again while those stay: each
-// collection takes something away, or there would be one after the other without end.
+// A small run of notices about cold values is all garbage, as it seems, but must be written again
+// while those stay. Each collection takes something away, or there would be one after the other
+// without end.
 TEST_F(ValueGcTest, NoticesGoWithTheColdValuesThatTheyEnded) {
   std::vector<Item> first;
   for (int i = 0; i < 100; ++i) first.push_back({i, static_cast<SequenceNumber>(i + 1)});

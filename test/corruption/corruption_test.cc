@@ -3,12 +3,12 @@
 // Damages small databases of every layout (support/layout.h), one file at a time (damage.h), opens
 // each and reads everything. The result must be an error, or the exact data. Also:
 //  - a flipped bit in the manifest is reported with the file, if at all;
-//  - damage to the write-ahead log is reported, with the log and the offset, also of a process that was killed: nothing is dropped
-//    in silence. (RocksDB drops it; so --log-loss=allow for it.)
+//  - damage to the write-ahead log is reported, with the log and the offset, also of a process that
+//    was killed: nothing is dropped in silence. (RocksDB drops it; so --log-loss=allow for it.)
 //  - kAbsoluteConsistency refuses a log with a flipped bit;
-//  - what is refused or gives errors can be repaired: then it opens, everything can be read and was written once, and
-//    what is missing was in the file that is damaged (of a flipped bit in a table, in one of its blocks); if
-//    manifest or CURRENT were damaged, nothing is missing;
+//  - what is refused or gives errors can be repaired: then it opens, and everything can be read and
+//    was written once. What is missing was in the file that is damaged; of a flipped bit in a
+//    table, in one of its blocks. If manifest or CURRENT were damaged, nothing is missing;
 //  - kSkipAnyCorruptedRecords opens with any damage to a log, and loses no more than a repair may;
 //  - no crash, no hang, no more memory than the database's size and 64 MB.
 //

@@ -38,9 +38,10 @@ inline constexpr int kFileClasses = 6;
 FileClass ClassOf(const std::string& file);
 const char* ClassName(FileClass c);
 
-// Every bit of logs, manifest, CURRENT, and of the headers, footers and directories in table files; two
-// bits of every other byte; every truncation; every page zeroed, swapped with the next one, and
-// replaced by the same page of another file of its kind; every file removed. Pages and removals first.
+// Every bit of logs, manifest, CURRENT, and of the headers, footers and directories in table files.
+// Two bits of every other byte; every truncation. Every page zeroed, swapped with the next one, and
+// replaced by the same page of another file of its kind. Every file removed. Pages and removals
+// first.
 std::vector<Damage> PlanDamage(const Files& files, Random* random);
 // How many of those are at the front.
 size_t RareDamages(const std::vector<Damage>& plan);

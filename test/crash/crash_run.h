@@ -29,8 +29,8 @@ namespace compassdb_test {
 //    nothing names, except spare ones; and a forced collection leaves only live separated values;
 //  - prepared sections are found, see TwoPhase;
 //  - the state found is durable: another cut right after the open does not lose it.
-// Every second database has its tables in two directories, every third its logs in one of their own,
-// and every second of ours recycles logs, in the recovery mode that allows it.
+// Every second database has its tables in two directories, every third its logs in one of their
+// own. Every second of ours recycles logs, in the recovery mode that allows it.
 // Pages of table-less families have 4, 8 or 32 KiB, and one life in three has no key store.
 // Everything except thread timing follows from the seed. Thread safety: none.
 class CrashRun {
@@ -54,9 +54,9 @@ class CrashRun {
   explicit CrashRun(const Options& options);
   ~CrashRun();
 
-  // One life of the database: open, write until the power fails (before change
-  // or sync with this number, counted from the start of the open; 0: only at the
-  // end), restart, reopen, check. Returns what is wrong, if anything.
+  // One life of the database: open, write until the power fails, restart, reopen,
+  // check. The power fails before the change or sync with this number, counted from
+  // the start of the open; 0: only at the end. Returns what is wrong, if anything.
   std::optional<std::string> Life(uint64_t cut_at_change, uint64_t cut_at_sync, const Cut& cut);
   // The state of the disk after each of the cuts.
   const std::vector<uint64_t>& states() const { return states_; }

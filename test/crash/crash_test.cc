@@ -10,13 +10,19 @@
 //   crash_test --mode=canary [--leave-out=wal]       each kind of sync left out must be noticed; and pages that are
 //                                                    torn although the options say that they never are
 //
-// --layout=NAME: one of support/layout.h instead of all in turn. --operations=N: calls in a life. --collects: separated values must have been
-// moved by collections, or nothing was tested of them. --punches: so of
-// cuts just before a hole is punched. --large-values: in every database, not in one of four; most holes are punched there. --least-states=N: the disk must have been left in
-// at least N distinct states. --atomic: the disk never tears a page of 4 KiB, and table-less families are set
-// so; pages must have been written without a journal. Without it one of two table-less databases lives so. --sealed: encrypted files in every database, not in one of five. --directory=fresh|existing: the
-// database's directory has to be made, or exists. Prints at the end: how many cuts, and in how many
-// distinct states they left the disk (see Disk::Fingerprint).
+// --layout=NAME         one of support/layout.h instead of all in turn
+// --operations=N        calls in a life
+// --collects            separated values must have been moved by collections, or nothing was tested
+// --punches             so of cuts just before a hole is punched
+// --large-values        in every database, not in one of four; most holes are punched there
+// --least-states=N      the disk must have been left in at least N distinct states
+// --atomic              the disk never tears a page of 4 KiB, and table-less families are set so,
+//                       not one of two; pages must have been written without a journal
+// --sealed              encrypted files in every database, not in one of five
+// --directory=fresh|existing   the database's directory has to be made, or exists
+//
+// Prints at the end: how many cuts, and in how many distinct states they left the disk (see
+// Disk::Fingerprint).
 
 #include <cstdio>
 #include <unordered_set>

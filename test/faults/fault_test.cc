@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each call of the file system in a database's life fails, once, for a while, and from then on for good: no crash,
-// nothing acknowledged is lost, the database opens again, and what failed says which file it was.
+// Each call of the file system in a database's life fails, once, for a while, and from then on for
+// good. There is no crash, nothing acknowledged is lost, and the database opens again. What failed
+// says which file it was.
 //
 //   fault_test --runs=1500 --seed=1          (this number of all runs, spread evenly)
 //   fault_test --runs=0                      (every call, fault and layout, of all three scenarios)

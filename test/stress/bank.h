@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounts that all threads of a stress test move money between: in transactions, which conflict
-// with each other, or in batches under a lock where the database has no transactions.
+// Accounts that all threads of a stress test move money between. They do so in transactions, which
+// conflict with each other, or in batches under a lock where the database has no transactions.
 //
 // Thread safety: any number of threads; Fill and CheckBalances while no other runs.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of the stress test: random operations on keys of its own in families that it shares with the
-// others, each answer compared with a model's; transactions, copies and the rest of the API next to them.
+// A thread of the stress test: random operations on keys of its own in families that it shares with
+// the others. Each answer is compared with a model's. Next to them are transactions, copies and the
+// rest of the API.
 //
 // Thread safety: one thread; Settings are shared, and are for any number.
 #pragma once

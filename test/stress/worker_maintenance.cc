@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread does now and then, other than reading and writing: files from outside, compactions of chosen
-// files, changed options, copies and secondaries that are opened and compared.
+// What a thread does now and then, other than reading and writing: files from outside, compactions
+// of chosen files, and changed options. Copies and secondaries are opened and compared.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -58,8 +58,8 @@ class TransactionNotifier {
   virtual void SnapshotCreated(const Snapshot* newSnapshot) = 0;
 };
 
-// A list of writes that is applied as one, if no other writer wrote its keys since: the keys that
-// it wrote or read with GetForUpdate(), since it first did so or since its snapshot.
+// A list of writes that is applied as one, if no other writer wrote its keys since. Its keys are
+// those that it wrote or read with GetForUpdate(), since it first did so or since its snapshot.
 //
 // Made by BeginTransaction() of the database, deleted by the caller. Thread safety: one thread at
 // a time; the state may be read by others.

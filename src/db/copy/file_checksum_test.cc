@@ -281,8 +281,8 @@ TEST_F(FileChecksumTest, DeadSpaceIsBounded) {
       ASSERT_TRUE(fs_->GetFileSize(PieceFileName(name_, number), &size).ok());
       on_disk += size;
     }
-    // 5 MB of data, the overhead of pieces and groups, and dead bytes in files (else 9.3 MB of
-    // values, and 13.9 MB of tables, whose garbage depends on when compactions run).
+    // 5 MB of data, the overhead of pieces and groups, and dead bytes in files. Else it would be
+    // 9.3 MB of values, and 13.9 MB of tables, whose garbage depends on when compactions run.
     EXPECT_LT(on_disk, uint64_t{2500} * 2000 * (values ? 17 : 22) / 10) << values;
     EXPECT_EQ(fs_->Count(FaultOp::kPunch), 0u);
     ExpectAllRight();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory, or an unreadable file, in the place of a database's file: no call waits for it, the error names
-// it, and RepairDB does what can be done.
+// A directory, or an unreadable file, in the place of a database's file. No call waits for it, the
+// error names it, and RepairDB does what can be done.
 #include "db/testing/db_test_util.h"
 #include "env/env_test_util.h"
 #include "format/file_names.h"

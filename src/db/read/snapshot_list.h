@@ -53,8 +53,9 @@ class SnapshotList {
   SnapshotList& operator=(const SnapshotList&) = delete;
 
   const SnapshotImpl* New(int64_t unix_time);  // null after GiveNone
-  // Background work checks whether the records that the snapshot kept are worth a rewrite or a collection: once the
-  // oldest sequence reaches that of AwaitOldest, and while there are values that only snapshots see.
+  // Background work checks whether the records that the snapshot kept are worth a rewrite or a
+  // collection. It does so once the oldest sequence reaches that of AwaitOldest, and while there
+  // are values that only snapshots see.
   void Release(const rocksdb::Snapshot* snapshot) EXCLUDES(database_mu_);
   // A family is updated in place, and has no versions for snapshots.
   void GiveNone() { given_ = false; }

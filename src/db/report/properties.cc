@@ -248,9 +248,8 @@ bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t
   return false;
 }
 
-// For separated values: their bytes, those of replaced ones that are still read, those that jobs have written and
-// not committed, the garbage among the first, those that only snapshots see, and their bound (0: none). Also
-// their number in the emptiest and in the fullest group.
+// Of separated values. The bytes held are of replaced values that are still read. Those being
+// copied are written by jobs and not committed. Without a bound it is 0.
 bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
   const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
                                                   {"compassdb.value-bytes-held", values.held_bytes},

@@ -244,8 +244,8 @@ TEST_P(EndOfLifeTest, LeavesNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(All, EndOfLifeTest, ::testing::Range(0, 7));
 
-// A compaction rewrites more of the level below than what its input overlaps: of those keys a neighbour of the input may
-// have newer records, that were written before there were notices.
+// A compaction rewrites more of the level below than what its input overlaps. Of those keys a
+// neighbour of the input may have newer records, that were written before there were notices.
 TEST_F(ValueStoreTest, WhatANeighbourOfTheInputHidesIsNotSeparated) {
   piece_.max_pieces = 1;  // tables are rewritten
   UsePieces();

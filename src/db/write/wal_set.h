@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The write-ahead logs of an open database: the current one, older ones that
-// may hold bytes not yet synced, and those that wait to be deleted, or to be
-// recycled (DBOptions::recycle_log_file_num).
+// may hold bytes not yet synced, and obsolete ones. Those wait to be deleted, or
+// to be recycled (DBOptions::recycle_log_file_num).
 //
-// The directory entry of a log is durable before anything is appended to it: several empty logs are
+// The directory entry of a log is durable before anything is appended to it. Several empty logs are
 // created in advance with one sync of the directory (SpareFiles), or each has one when it is begun.
 // A synced write is durable together with all writes before it: Sync first
 // syncs older logs, then the current one.
@@ -58,9 +58,9 @@ class WalSet {
   // synced mark.
   Status StartFirst(WalHeader header, const std::string& db_id);
   // Starts the next log; the current one gets no more records, unless this
-  // fails: then it stays current. After a failed append, flush or sync only
-  // with `give_up_failed`, by a caller that makes the data of the logs so far
-  // durable in another way, before the next write: none of them is synced from now on.
+  // fails: then it stays current. After a failed append, flush or sync
+  // `give_up_failed` is needed: none of the logs so far is synced from now on.
+  // The caller makes their data durable in another way, before the next write.
   Status Start(bool give_up_failed);
   // No record since it was started.
   bool CurrentIsEmpty() const { return current_empty_.load(std::memory_order_acquire); }

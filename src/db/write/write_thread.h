@@ -2,8 +2,8 @@
 // The queue of writers: group commit with a leader and followers.
 //
 // The writer at the front leads. It joins the writers behind it that fit to a
-// group, does the log write for all, and either inserts all batches into the
-// memtables itself or lets every follower insert its own. While a leader works,
+// group, and does the log write for all. It inserts all batches into the
+// memtables itself, or lets every follower insert its own. While a leader works,
 // no other thread changes memtables, write-ahead logs or the set of column
 // families. Exclusive changes (a memtable switch, the drop of a family) enter
 // the same queue with EnterExclusive.

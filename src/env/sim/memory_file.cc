@@ -190,7 +190,7 @@ void MemoryFile::CutTail(Survives survives, Random* random) {
 }
 
 // Keeps a part of each change. Sizes have their own order: if an append was torn or a change of size
-// was lost, later ones are lost, too, and no later write is beyond the size that is left.
+// was lost, later ones are lost, too. No later write is then beyond the size that is left.
 std::string MemoryFile::Torn(Survives survives, uint64_t atomic_bytes, Random* random) const {
   const bool by_pages = survives == Survives::kPages;
   std::string data = *image_;

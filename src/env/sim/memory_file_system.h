@@ -7,13 +7,12 @@
 //  * File data. Append, Write, TruncateFile and re-creation change the visible data.
 //    Sync copies data and size to the durable state. A cut finds, per file,
 //    one of: the durable data; the visible data; the durable data with a prefix
-//    of the unsynced append (torn at a byte, or at 4 KiB pages, and some
-//    may read as zeros, as when the size was journaled before the pages).
+//    of the unsynced append. The prefix is torn at a byte, or at 4 KiB pages. Some
+//    may read as zeros, as when the size was journaled before the pages.
 //  * Writes in place, to page files and reused ones. A torn cut decides for each write since the
-//    last Sync separately, in any order: it is kept, it is lost, or it is
-//    torn: at a byte (the old bytes follow), or by the 4 KiB pages of the file:
-//    some are new and some old; with SetAtomicWrites only by such blocks. Any number of
-//    writes may be torn. Of two
+//    last Sync separately, in any order: it is kept, it is lost, or it is torn. It is torn at a
+//    byte (the old bytes follow), or by the 4 KiB pages of the file: some are new and some old.
+//    With SetAtomicWrites it is torn only by such blocks. Any number of writes may be torn. Of two
 //    writes to one place that are both there, the later one shows. Changes of size are a
 //    journal: where one is lost, later writes do not reach beyond the size before it.
 //  * Holes are durable at once, without a sync: a hole that is punched too

@@ -183,9 +183,10 @@ Status SectionRehash::Build(OldPages* old, uint64_t page, std::string* out) {
   return s;
 }
 
-// No entry is written for a record if the newest entry in the run is the same. If a flush and the writes in place of
-// its pages come between two reads, a page may have two records of a key: then it is rebuilt, and the last entry
-// counts. A compaction filter may change a record differently the next time.
+// No entry is written for a record if the newest entry in the run is the same. If a flush and the
+// writes in place of its pages come between two reads, a page may have two records of a key. Then
+// it is rebuilt, and the last entry counts. A compaction filter may change a record differently the
+// next time.
 Status SectionRehash::Spill(const PageRecord& record, const std::vector<Spilled>& before, Rest* rest) {
   Spilled& spilled = rest->spilled.emplace_back();
   spilled = {record.user_key.ToString(), record.sequence, EncodedSize(record), record.unfolded};

@@ -24,8 +24,9 @@ constexpr uint64_t kMaxPairBytes = uint64_t{1} << 32;
 constexpr double kMaxFill = 4;
 
 constexpr double kOverflowIndexBytes = sizeof(OverflowIndex::Entry);  // memory per record
-// Sorted tables of keys without values, measured with keys of 16 random bytes: the bytes of a key in addition
-// to its own, and the memory per block (separator, place, share of the table's objects).
+// Sorted tables of keys without values, measured with keys of 16 random bytes. The bytes of a key
+// are in addition to its own; the memory per block is separator, place, and share of the table's
+// objects.
 constexpr double kKeyStoreOverhead = 5;
 constexpr double kKeyStoreBlock = 4096;
 constexpr double kKeyStoreMemoryPerBlock = 9;
