@@ -28,9 +28,12 @@ int Compact(const Globals& globals, const CompactFlags& flags, Database* databas
     if (families[0] == nullptr) return kFailed;
   }
   const rocksdb::Slice from = flags.from, to = flags.to;
+  // Tables of the deepest level are rewritten, too, as `ldb compact` does: what is dead in them is dropped.
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
   for (rocksdb::ColumnFamilyHandle* family : families) {
     const rocksdb::Status s = database->db()->CompactRange(
-        rocksdb::CompactRangeOptions(), family, has_from ? &from : nullptr, has_to ? &to : nullptr);
+        options, family, has_from ? &from : nullptr, has_to ? &to : nullptr);
     if (!s.ok()) return Fail("compact: column family " + family->GetName(), s);
   }
   return kOk;
