@@ -3,11 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "env/sim/fault_injection_file_system.h"
 #include "format/file_names.h"
-#include "format/number_limits.h"
 #include "util/coding.h"
 #include "util/hash.h"
 
@@ -91,47 +88,6 @@ TEST(VersionEditTest, RoundTrip) {
   EXPECT_FALSE(e.added[0].tph.hash_range);
 }
 
-// The full edit with a change is Corruption with this text.
-bool IsRefused(const std::function<void(VersionEdit*)>& change, const char* text) {
-  VersionEdit e = FullEdit(1);
-  change(&e);
-  std::string bytes;
-  e.EncodeTo(&bytes);
-  const Status s = VersionEdit().DecodeFrom(bytes);
-  return s.IsCorruption() && s.ToString().find(text) != std::string::npos;
-}
-
-// Counters that went on from them would wrap, and give names and sequences twice.
-TEST(VersionEditTest, NumbersThatNoDatabaseComesToAreCorruption) {
-  const uint64_t high = kMaxKnownNumber + 1;
-  const auto refused = [](const std::function<void(VersionEdit*)>& change) { return IsRefused(change, "out of range"); };
-  const auto piece = [](VersionEdit* e, const std::function<void(PieceMeta*)>& change) {
-    PieceMeta meta = *e->added[0].tph.pieces[1].meta;
-    change(&meta);
-    e->added[0].tph.pieces[1].meta = std::make_shared<const PieceMeta>(meta);
-  };
-  EXPECT_FALSE(refused([](VersionEdit* e) { e->next_number = kMaxKnownNumber; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->next_number = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->next_number = UINT64_MAX; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->min_log_number = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->log_number = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->synced_log->number = high; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->last_sequence = kMaxKnownSequence + 1; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->folded_sequence = kMaxKnownSequence + 1; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->in_place_sequence = kMaxKnownSequence + 1; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.tph_id = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added[0].tph.directory.file_number = high; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.largest_seq = kMaxKnownSequence + 1; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->piece_id = high; }); }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [&](PieceMeta* m) { m->extent.file_number = high; }); }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { piece(e, [](PieceMeta* m) { m->largest_seq = kMaxKnownSequence + 1; }); }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_values[0].run_id = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_values[0].extent.file_number = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->page_sections[0].file_number = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].run_id = high; }));
-  EXPECT_TRUE(refused([&](VersionEdit* e) { e->added_page_runs[0].extent.file_number = high; }));
-}
-
 TEST(VersionEditTest, EveryTruncationIsCorruption) {
   std::string bytes;
   FullEdit(1).EncodeTo(&bytes);
@@ -171,62 +127,6 @@ TEST(VersionEditTest, TruncatedBodiesAreCorruption) {
     }
     EXPECT_TRUE(decode(body.ToString() + '\0').IsCorruption()) << tag;
   }
-}
-
-TEST(VersionEditTest, ValuesThatCannotBeAreCorruption) {
-  const auto refused = [](const std::function<void(VersionEdit*)>& change) { return IsRefused(change, "field "); };
-  EXPECT_FALSE(refused([](VersionEdit* e) { e->added[0].level = 63; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].level = 64; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->deleted[0].level = 64; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.directory.offset = UINT64_MAX; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added[0].tph.search = {9, 8}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].group = {8, 3}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].group = {0, kMaxValueGroupBits + 1}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].extent.offset = UINT64_MAX; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].records_bytes = 901; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].keys_bytes = 401; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_values[0].places_bytes = 101; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{0, 8192}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{kMaxPageSections + 1, 8192}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMinPageBytes / 2}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMaxPageBytes * 2}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_geometry = PageGeometry{16, kMinPageBytes + 1}; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].section = kMaxPageSections; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].pages = 0; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->page_sections[0].pages = kMaxSectionPages + 1; }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_page_runs[0].kind = static_cast<PageRunKind>(9); }));
-  EXPECT_TRUE(refused([](VersionEdit* e) { e->added_page_runs[0].extent.offset = UINT64_MAX; }));
-  const auto field = [](uint64_t tag, uint64_t value) {
-    std::string bytes;
-    PutVarint64(&bytes, tag);
-    PutVarint64(&bytes, value);
-    PutVarint64(&bytes, 0);
-    return VersionEdit().DecodeFrom(bytes);
-  };
-  EXPECT_TRUE(field(5, UINT32_MAX).ok());
-  EXPECT_TRUE(field(5, uint64_t{UINT32_MAX} + 1).IsCorruption());  // the largest column family
-  EXPECT_TRUE(field(35, 1).ok());
-  EXPECT_TRUE(field(35, 2).IsCorruption());  // whether a key store is whole
-  EXPECT_NE(field(99, 1).ToString().find("unknown field: 99"), std::string::npos);
-}
-
-TEST(VersionEditTest, DescribesEveryField) {
-  VersionEdit e = FullEdit(1);
-  e.added_page_runs.push_back({3, PageRunKind::kJournal, {6, 32, 100}, 77, 5});
-  std::string text = e.DebugString();
-  for (const char* part :
-       {"family 5", "add 'family'", "comparator cmp", " log 9", "sequence 1001", "next 101", "file 21 F 00FE", "- L2 table 77",
-        "+ L3 table 13", " 99(8/10)", "- values 31", "+ values 33 group 2/3: 6 values, 4 notices, 900 bytes",
-        "pages of 8192 bytes in 16 sections", "section 3: file 51, 1000 pages, 5000 records, 20 of them overflow from run 7 on",
-        "- page run 8", "overflow run 10: 5 entries, 100 bytes in file 6", "journal 3: ", "folded up to 999", "lacks keys"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
-  }
-  EXPECT_EQ(text.find("drop"), std::string::npos);
-  VersionEdit drop;
-  drop.drop_column_family = true;
-  drop.keys_whole = true;
-  text = drop.DebugString();
-  EXPECT_EQ(text, "family 0 drop\n  the key store is whole");
 }
 
 TEST(VersionEditTest, RecordsOfSeveralEdits) {
