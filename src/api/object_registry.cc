@@ -4,52 +4,34 @@
 #include <algorithm>
 
 #include "rocksdb/customizable.h"
-#include "util/c_locale.h"
 #include "util/process.h"
+#include "util/string_util.h"
 
 namespace ROCKSDB_NAMESPACE {
 namespace {
 
 std::string KeyOf(const std::string& type, const std::string& id) { return type + "://" + id; }
 
-// The end of the number that begins at `at`; npos if there is none.
-size_t EndOfNumber(const std::string& text, size_t at, bool may_have_point) {
-  const size_t begin = at;
-  size_t digits = 0;
-  bool point = false;
-  for (; at < text.size(); ++at) {
-    if (compassdb::IsAsciiDigit(text[at])) {
-      ++digits;
-    } else if (text[at] == '-' && at == begin) {
-      continue;
-    } else if (text[at] == '.' && may_have_point && !point && digits > 0) {
-      point = true;
-    } else {
-      break;
-    }
-  }
-  const bool complete = digits > 0 && text[at - 1] != '.';
-  return complete ? at : std::string::npos;
-}
-
 }  // namespace
 
-bool ObjectLibrary::PatternEntry::MatchesFrom(const std::string& target, size_t at,
-                                              size_t separator) const {
-  if (separator == separators_.size()) return at == target.size();
-  const auto& [text, quantifier] = separators_[separator];
-  if (target.compare(at, text.size(), text) != 0) return false;
-  at += text.size();
-  if (quantifier == kMatchExact) return MatchesFrom(target, at, separator + 1);
-  if (quantifier == kMatchInteger || quantifier == kMatchDecimal) {
-    const size_t end = EndOfNumber(target, at, quantifier == kMatchDecimal);
-    return end != std::string::npos && MatchesFrom(target, end, separator + 1);
+// What follows a separator ends where the next one is found first, after at least one character. As
+// in RocksDB, no other place is tried.
+bool ObjectLibrary::PatternEntry::MatchesFrom(const std::string& target, size_t at) const {
+  for (size_t i = 0; i < separators_.size(); ++i) {
+    const auto& [text, quantifier] = separators_[i];
+    if (target.compare(at, text.size(), text) != 0) return false;
+    at += text.size();
+    if (quantifier == kMatchExact) continue;
+    const bool last = i + 1 == separators_.size();
+    const size_t end = last ? target.size() : target.find(separators_[i + 1].first, at + 1);
+    if (end == std::string::npos || (end == at && quantifier != kMatchZeroOrMore)) return false;
+    const bool number = quantifier == kMatchInteger || quantifier == kMatchDecimal;
+    if (number && !compassdb::IsNumber(target.substr(at, end - at), quantifier == kMatchDecimal)) {
+      return false;
+    }
+    at = end;
   }
-  // Any text, up to the place where the rest matches.
-  for (size_t end = at + (quantifier == kMatchAtLeastOne ? 1 : 0); end <= target.size(); ++end) {
-    if (MatchesFrom(target, end, separator + 1)) return true;
-  }
-  return false;
+  return at == target.size();
 }
 
 bool ObjectLibrary::PatternEntry::MatchesName(const std::string& target, const std::string& name,
@@ -57,7 +39,7 @@ bool ObjectLibrary::PatternEntry::MatchesName(const std::string& target, const s
   if (target.compare(0, length, name) != 0) return false;
   if (target.size() == length && (optional_ || separators_.empty())) return true;
   return !separators_.empty() && target.size() >= length + slength_ &&
-         MatchesFrom(target, length, 0);
+         MatchesFrom(target, length);
 }
 
 bool ObjectLibrary::PatternEntry::Matches(const std::string& target) const {

@@ -18,11 +18,13 @@ TEST(PatternEntry, Matches) {
   EXPECT_TRUE(Pattern("A").AnotherName("B").Matches("B"));
   const Pattern number = Pattern("A", false).AddNumber(":");
   EXPECT_TRUE(number.Matches("A:12"));
-  for (const char* no : {"A", "A:", "A:1x", "A:1.5", "B:1", ""}) EXPECT_FALSE(number.Matches(no)) << no;
+  EXPECT_TRUE(number.Matches("A:-12"));
+  for (const char* no : {"A", "A:", "A:1x", "A:1.5", "A:-", "A:+1", "A: 1", "B:1", ""}) {
+    EXPECT_FALSE(number.Matches(no)) << no;
+  }
   const Pattern decimal = Pattern("A", false).AddNumber(":", false);
-  EXPECT_TRUE(decimal.Matches("A:1.5"));
-  EXPECT_TRUE(decimal.Matches("A:15"));
-  for (const char* no : {"A:1.", "A:.5", "A:1.5.2"}) EXPECT_FALSE(decimal.Matches(no)) << no;
+  for (const char* yes : {"A:1.5", "A:15", "A:1.", "A:.5"}) EXPECT_TRUE(decimal.Matches(yes)) << yes;
+  for (const char* no : {"A:.", "A:1.5.2", "A:1e5"}) EXPECT_FALSE(decimal.Matches(no)) << no;
   const Pattern text = Pattern("A").AddSeparator("://");
   EXPECT_TRUE(text.Matches("A"));
   EXPECT_TRUE(text.Matches("A://x"));
@@ -35,6 +37,20 @@ TEST(PatternEntry, Matches) {
   EXPECT_TRUE(Pattern("A", false).AddSuffix(".end").Matches("A.end"));
   EXPECT_FALSE(Pattern("A", false).AddSuffix(".end").Matches("A"));
   EXPECT_TRUE(Pattern::AsIndividualId("A").Matches("A@0x1#2"));
+}
+
+TEST(PatternEntry, TheNextSeparatorIsTheFirstOneThatFollows) {
+  const Pattern suffix = Pattern("A", false).AddSeparator(" ").AddSuffix("!");
+  EXPECT_TRUE(suffix.Matches("A b!"));
+  EXPECT_TRUE(suffix.Matches("A !!"));  // after at least one character
+  EXPECT_FALSE(suffix.Matches("A b!!"));
+  const Pattern numbers = Pattern("A", false).AddNumber(":", false).AddNumber(".");
+  EXPECT_TRUE(numbers.Matches("A:1.2"));
+  EXPECT_FALSE(numbers.Matches("A:1.2.3"));
+  const Pattern text = Pattern("A", false).AddSeparator(":", false).AddNumber("@");
+  EXPECT_TRUE(text.Matches("A:b@1"));
+  EXPECT_FALSE(text.Matches("A:b@c@1"));
+  EXPECT_TRUE(Pattern("A", false).AddNumber(":").AddSuffix("0").Matches("A:50"));
 }
 
 class Mine : public AssociativeMergeOperator {

@@ -7,7 +7,6 @@
 #include "options/option_info.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/filter_policy.h"
-#include "util/c_locale.h"
 #include "util/string_util.h"
 
 namespace compassdb {
@@ -87,21 +86,6 @@ const FilterPolicy* NewRibbon(double bits_per_key, int bloom_before_level) {
   return new BuiltinPolicy("ribbonfilter", "rocksdb.RibbonFilter",
                            FormatMilliBits(millibits) + ":" + std::to_string(bloom_before_level),
                            Kind::kRibbon, millibits, bloom_before_level);
-}
-
-// Digits, perhaps after "-", perhaps with one point.
-bool IsNumber(const std::string& text, bool may_have_point) {
-  bool has_digit = false;
-  for (size_t i = text.starts_with('-') ? 1 : 0; i < text.size(); ++i) {
-    if (IsAsciiDigit(text[i])) {
-      has_digit = true;
-    } else if (text[i] == '.' && may_have_point) {
-      may_have_point = false;
-    } else {
-      return false;
-    }
-  }
-  return has_digit;
 }
 
 // Policies that RocksDB knows by name alone.

@@ -92,6 +92,20 @@ std::string JsonString(const std::string& text) {
   return out + "\"";
 }
 
+bool IsNumber(const std::string& text, bool may_have_point) {
+  bool has_digit = false;
+  for (size_t i = text.starts_with('-') ? 1 : 0; i < text.size(); ++i) {
+    if (IsAsciiDigit(text[i])) {
+      has_digit = true;
+    } else if (text[i] == '.' && may_have_point) {
+      may_have_point = false;
+    } else {
+      return false;
+    }
+  }
+  return has_digit;
+}
+
 bool ConsumeDecimal(Slice* input, uint64_t* value) {
   uint64_t v = 0;
   size_t n = 0;

@@ -24,6 +24,8 @@ std::string EscapeKey(const Slice& key, size_t max_bytes = 64);
 // With quotes around it.
 std::string JsonString(const std::string& text);
 
+// Digits, perhaps after "-"; with `may_have_point` perhaps with one point, also first or last.
+bool IsNumber(const std::string& text, bool may_have_point);
 // Decimal digits only, no sign, no overflow; consumes them from `input`.
 bool ConsumeDecimal(Slice* input, uint64_t* value);
 

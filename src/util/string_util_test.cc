@@ -33,6 +33,13 @@ TEST(StringUtil, EscapedKeysArePrintableAndBounded) {
   EXPECT_EQ(EscapeKey(std::string(100, 'k'), 3), "'kkk'... (100 bytes)");
 }
 
+TEST(StringUtil, IsNumber) {
+  for (const char* yes : {"0", "12", "-12"}) EXPECT_TRUE(IsNumber(yes, false)) << yes;
+  for (const char* no : {"", "-", "+1", "--1", " 1", "1.5"}) EXPECT_FALSE(IsNumber(no, false)) << no;
+  for (const char* yes : {"12", "1.5", "-.5", ".5", "5."}) EXPECT_TRUE(IsNumber(yes, true)) << yes;
+  for (const char* no : {"", ".", "-.", ".-5", "1.2.3"}) EXPECT_FALSE(IsNumber(no, true)) << no;
+}
+
 TEST(StringUtil, ConsumeDecimal) {
   uint64_t v;
   Slice in("18446744073709551615x");

@@ -56,8 +56,8 @@ class ObjectLibrary {
       kMatchZeroOrMore,   // separator and any text
       kMatchAtLeastOne,   // separator and at least one character
       kMatchExact,        // the separator alone
-      kMatchInteger,      // separator and digits
-      kMatchDecimal,      // separator and a number with or without a point
+      kMatchInteger,      // separator and digits, perhaps after "-"
+      kMatchDecimal,      // the same, perhaps with a point: "1", "1.5", ".5" and "5."
     };
 
    public:
@@ -99,7 +99,7 @@ class ObjectLibrary {
       return *this;
     }
     bool MatchesName(const std::string& target, const std::string& name, size_t length) const;
-    bool MatchesFrom(const std::string& target, size_t at, size_t separator) const;
+    bool MatchesFrom(const std::string& target, size_t at) const;
 
     std::string name_;  // the base name
     size_t nlength_;    // its length
