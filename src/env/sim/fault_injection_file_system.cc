@@ -230,7 +230,10 @@ void FaultInjectionFileSystem::ResetCounts() {
   for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
 }
 void FaultInjectionFileSystem::SetHook(Hook hook) {
+  const std::thread::id self = std::this_thread::get_id();  // it may be in the hook
   MutexLock l(&mu_);
+  hook_ = nullptr;
+  while (in_hook_.size() > in_hook_.count(self)) hook_ended_.Wait();
   hook_ = hook ? std::make_shared<Hook>(std::move(hook)) : nullptr;
   active_.store(hook_ != nullptr || !rules_.empty() || !ignored_.empty());
 }
@@ -253,16 +256,26 @@ Status FaultInjectionFileSystem::BeforeRead(const std::string& path, ReadDamage*
   return Apply(FaultOp::kRead, path, "", damage);
 }
 
-Status FaultInjectionFileSystem::Apply(FaultOp op, const std::string& path, const std::string& other,
-                                       ReadDamage* damage) {
-  counts_[static_cast<size_t>(op)].fetch_add(1, std::memory_order_relaxed);
-  if (!active_.load(std::memory_order_acquire)) return Status::OK();
+void FaultInjectionFileSystem::CallHook(FaultOp op, const std::string& path) {
+  const std::thread::id self = std::this_thread::get_id();
   std::shared_ptr<Hook> hook;
   {
     MutexLock l(&mu_);
     hook = hook_;
+    if (hook == nullptr) return;
+    in_hook_.insert(self);
   }
-  if (hook != nullptr) (*hook)(op, path);
+  (*hook)(op, path);
+  MutexLock l(&mu_);
+  in_hook_.erase(in_hook_.find(self));
+  hook_ended_.SignalAll();
+}
+
+Status FaultInjectionFileSystem::Apply(FaultOp op, const std::string& path, const std::string& other,
+                                       ReadDamage* damage) {
+  counts_[static_cast<size_t>(op)].fetch_add(1, std::memory_order_relaxed);
+  if (!active_.load(std::memory_order_acquire)) return Status::OK();
+  CallHook(op, path);
   MutexLock l(&mu_);
   for (size_t i = 0; i < rules_.size(); ++i) {
     Rule& rule = rules_[i];

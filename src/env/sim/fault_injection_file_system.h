@@ -26,7 +26,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "env/file_system.h"
@@ -88,7 +90,8 @@ class FaultInjectionFileSystem : public FileSystem {
   }
   void ResetCounts();
   using Hook = std::function<void(FaultOp, const std::string& path)>;
-  void SetHook(Hook hook);  // null: none
+  // Null: none. Returns when no other thread is in the hook before.
+  void SetHook(Hook hook);
 
   // Only over memory: no-ops on another base (see CanCut()).
   bool CanCut() const { return memory_ != nullptr; }
@@ -148,6 +151,7 @@ class FaultInjectionFileSystem : public FileSystem {
     ReadDamage damage = ReadDamage::kNone;
   };
   Status Apply(FaultOp op, const std::string& path, const std::string& other, ReadDamage* damage);
+  void CallHook(FaultOp op, const std::string& path);
   void AddRule(Rule rule);
 
   std::unique_ptr<MemoryFileSystem> owned_;
@@ -157,9 +161,11 @@ class FaultInjectionFileSystem : public FileSystem {
   std::atomic<uint64_t> injected_{0};
   std::atomic<bool> active_{false};  // there are rules, ignored syncs or a hook
   Mutex mu_;
+  CondVar hook_ended_{&mu_};  // a call of a hook
   std::vector<Rule> rules_ GUARDED_BY(mu_);
   std::vector<std::string> ignored_ GUARDED_BY(mu_);
   std::shared_ptr<Hook> hook_ GUARDED_BY(mu_);
+  std::multiset<std::thread::id> in_hook_ GUARDED_BY(mu_);
 };
 
 }  // namespace compassdb

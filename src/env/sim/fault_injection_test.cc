@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <latch>
 #include <set>
 #include <thread>
 
@@ -278,6 +280,22 @@ TEST_F(FaultInjectionTest, HookCanCutAtAnyOperation) {
   fs_.SetHook(nullptr);
   fs_.Restart();
   EXPECT_EQ(Contents("/db/f"), "ab");
+}
+
+// So its variables may be destroyed.
+TEST_F(FaultInjectionTest, AHookHasEndedWhenAnotherIsSet) {
+  std::latch begun(1);
+  bool ended = false;
+  fs_.SetHook([&](FaultOp, const std::string&) {
+    begun.count_down();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ended = true;
+  });
+  std::thread other([&] { EXPECT_TRUE(fs_.SyncDir("/db").ok()); });
+  begun.wait();
+  fs_.SetHook(nullptr);
+  EXPECT_TRUE(ended);
+  other.join();
 }
 
 TEST_F(FaultInjectionTest, SameSeedSameOutcome) {
