@@ -11,6 +11,9 @@
 namespace compassdb {
 namespace {
 
+// Of threads, in the order of JobPriority.
+constexpr const char* kNames[kNumJobPriorities] = {"bot", "low", "high", "user", "long", "free"};
+
 // Starved pools, the most urgent first. A flush waits for jobs that free space; nothing waits for a rehash.
 constexpr JobPriority kUrgency[] = {JobPriority::kHigh, JobPriority::kSpace,  JobPriority::kUser,
                                     JobPriority::kLow,  JobPriority::kBottom, JobPriority::kLong};
@@ -72,9 +75,11 @@ void ThreadPools::StartThreads(Pool* pool) {
 
 bool ThreadPools::StartOne(Pool* pool) {
   std::list<std::thread> one;
+  const char* const name = kNames[pool - pools_.data()];
   const bool started = UnlessOutOfMemory(false, [&] {
     one.emplace_back();
-    return StartThread(&one.front(), [this, pool] { Work(pool); });
+    return StartThread(&one.front(), NumberedName(name, static_cast<size_t>(pool->alive)),
+                       [this, pool] { Work(pool); });
   });
   if (!started) return false;
   threads_.splice(threads_.end(), one);

@@ -26,7 +26,7 @@ uint64_t PeriodicTasks::Add(std::chrono::microseconds period, std::function<void
 
 void PeriodicTasks::Start() {
   if (thread_.joinable() || tasks_.empty()) return;
-  missing_ = !StartThread(&thread_, [this, epoch = epoch_] { Loop(epoch); });
+  missing_ = !StartThread(&thread_, "timer", [this, epoch = epoch_] { Loop(epoch); });
 }
 
 void PeriodicTasks::StartIfMissing() {

@@ -42,7 +42,7 @@ void TrashBin::Add(std::shared_ptr<FileSystem> fs, const std::string& path, uint
   {
     MutexLock lock(&mu_);
     if (closing_ || paths_.count(path) > 0) return;
-    if (thread_.joinable() || StartThread(&thread_, [this] { Run(); })) {
+    if (thread_.joinable() || StartThread(&thread_, "trash", [this] { Run(); })) {
       paths_.insert(path);
       bytes_ += bytes;
       items_.push_back({std::move(fs), path, bytes});

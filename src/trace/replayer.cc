@@ -191,7 +191,7 @@ Status ReplayerImpl::ReplayTogether(size_t n, double fast_forward, const Callbac
   threads.reserve(n);
   while (threads.size() < n) {
     std::thread thread;
-    const bool started = StartThread(&thread, [&] {
+    const bool started = StartThread(&thread, NumberedName("play", threads.size()), [&] {
       RawTraceRecord raw;
       while (queue.Take(&raw)) {
         if (Status s = Run(raw, callback); !s.ok()) queue.Failed(raw.micros, s);

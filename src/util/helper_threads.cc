@@ -16,7 +16,7 @@ HelperThreads::HelperThreads(size_t wanted, std::function<void(size_t)> work) : 
   }
   for (size_t i = 0; i < wanted; ++i) {
     std::thread thread;
-    if (!StartThread(&thread, [this, i] { work_(i); })) return;  // the existing threads do the work
+    if (!StartThread(&thread, NumberedName("part", i), [this, i] { work_(i); })) return;  // the existing threads do the work
     threads_.push_back(std::move(thread));
   }
 }

@@ -19,6 +19,19 @@ TEST(HelperThreadsTest, EachHasItsNumber) {
   helpers.Join();  // nothing more to wait for
 }
 
+TEST(HelperThreadsTest, TheyHaveNames) {
+  std::vector<std::string> names(12);
+  HelperThreads helpers(names.size(), [&](size_t i) {
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof(name));
+    names[i] = name;
+  });
+  helpers.Join();
+  for (size_t i = 0; i < helpers.count(); ++i) {
+    EXPECT_EQ(names[i], (i < 10 ? "compassdb:part" : "compassdb:par") + std::to_string(i));
+  }
+}
+
 TEST(HelperThreadsTest, TheyWorkConcurrentlyWithTheirMaker) {
   std::atomic<bool> go{false};
   std::atomic<int> gone{0};

@@ -64,7 +64,7 @@ void AutoResume::Begin(const Status& error, rocksdb::BackgroundErrorReason reaso
 }
 
 bool AutoResume::Start() {
-  const bool started = StartThread(&thread_, [this, error = next_] { Loop(error); });
+  const bool started = StartThread(&thread_, "retry", [this, error = next_] { Loop(error); });
   missing_ = !started;
   if (!started) return false;
   running_ = true;

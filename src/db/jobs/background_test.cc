@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "db/testing/db_test_util.h"
@@ -45,6 +49,36 @@ TEST_F(BackgroundTest, WorkThatScansMakeDueIsDoneWhereItIsSeen) {
   }
   EXPECT_NE(FilesAtLevel0(), "12");
   EXPECT_EQ(Scan(), all);
+}
+
+// The kernel's threads of io_uring apart.
+std::map<std::string, std::string> NamesOfThreads() {
+  std::map<std::string, std::string> names;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    if (std::getline(file, name) && !name.starts_with("iou-")) names[task.path().filename()] = name;
+  }
+  return names;
+}
+
+TEST_F(BackgroundTest, EveryThreadHasAName) {
+  const std::map<std::string, std::string> before = NamesOfThreads();
+  options_.level0_file_num_compaction_trigger = 2;
+  OpenDb();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(Put(Key(i), "v").ok());
+    Flush();
+  }
+  ASSERT_TRUE(db_->WaitForCompact({}).ok());
+  std::set<std::string> names;
+  for (const auto& [task, name] : NamesOfThreads()) {
+    names.insert(name);
+    EXPECT_TRUE(before.count(task) != 0 || name.starts_with("compassdb:")) << name;
+  }
+  for (const char* name : {"compassdb:high0", "compassdb:low0", "compassdb:timer"}) {
+    EXPECT_EQ(names.count(name), 1u) << name;
+  }
 }
 
 }  // namespace

@@ -268,7 +268,7 @@ void FileSystemEnv::StartThread(void (*function)(void* arg), void* arg) {
   {
     MutexLock l(&started_.mu);
     std::list<std::thread> one(1);
-    if (compassdb::StartThread(&one.front(), [=] { function(arg); })) {
+    if (compassdb::StartThread(&one.front(), "env", [=] { function(arg); })) {
       started_.threads.splice(started_.threads.end(), one);
       return;
     }
