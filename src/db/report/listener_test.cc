@@ -213,6 +213,7 @@ TEST_F(ListenerTest, AFlushWhoseErrorIsDismissedIsTriedAgainLater) {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const size_t reported = errors();
   EXPECT_GE(reported, 1u);
+  EXPECT_EQ(IntProperty("rocksdb.background-errors"), 0u);
   // Each time it waits for as long as there is between attempts to resume.
   const auto pause = std::chrono::microseconds(options_.bgerror_resume_retry_interval);
   EXPECT_LE(reported, 1 + static_cast<size_t>((std::chrono::steady_clock::now() - begun) / pause));
