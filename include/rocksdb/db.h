@@ -562,7 +562,7 @@ class DB {
     return GetIntProperty(DefaultColumnFamily(), property, value);
   }
 
-  // Sets the statistics behind the properties to 0.
+  // Sets what the properties count since open to 0, not the tickers and histograms.
   virtual Status ResetStats() {
     return Status::NotSupported("DB::ResetStats is not implemented");
   }

@@ -89,7 +89,7 @@ class ColumnFamily {
   // Written with the mutex.
   std::atomic<rocksdb::WriteStallCondition> stall{rocksdb::WriteStallCondition::kNormal};
 
-  // Since open, for properties.
+  // Since open or ResetStats, for properties.
   struct Counters {
     std::atomic<uint64_t> flush_bytes{0}, flushes{0}, flush_micros{0};
     std::atomic<uint64_t> user_bytes{0};
@@ -104,6 +104,7 @@ class ColumnFamily {
     }
   };
   Counters counters;
+  std::vector<LevelStats> levels_at_reset;  // mutex; empty without a ResetStats
 
  private:
   // [mutex] With room for one more memtable than there are, and for the old states in `garbage`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,6 +75,16 @@ struct LevelStats {
   uint64_t micros = 0;
   uint64_t consolidations = 0;  // of the compactions, those for scans
   uint64_t consolidated_bytes = 0;
+  // Of what jobs did since open, leaves what they did after `earlier`.
+  void CountFrom(const LevelStats& earlier) {
+    for (const auto field :
+         {&LevelStats::compactions, &LevelStats::bytes_read, &LevelStats::bytes_written,
+          &LevelStats::value_bytes_read, &LevelStats::value_bytes_written,
+          &LevelStats::bytes_in_upper, &LevelStats::micros, &LevelStats::consolidations,
+          &LevelStats::consolidated_bytes}) {
+      this->*field -= std::min(this->*field, earlier.*field);
+    }
+  }
   // All but `files`: levels may share them.
   LevelStats& operator+=(const LevelStats& o) {
     for (const auto field :

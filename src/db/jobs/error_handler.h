@@ -40,7 +40,9 @@ class ErrorHandler {
   // True if writes failed to reach the write-ahead log: it takes no more of them.
   bool wal_failed() const { return wal_failed_.load(std::memory_order_acquire); }
   void SetWalFailed() { wal_failed_.store(true, std::memory_order_release); }
+  // Errors since open or ResetCount.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+  void ResetCount() { count_ = 0; }
 
  private:
   mutable Mutex mu_;

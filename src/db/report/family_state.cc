@@ -16,6 +16,8 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   }
   levels = view->Levels();
   MutexLock lock(&sources.mu);
+  const std::vector<LevelStats>& earlier = family->levels_at_reset;
+  for (size_t i = 0; i < earlier.size(); ++i) levels[i].CountFrom(earlier[i]);
   flush_pending = family->FlushPending();
   Store* const store = family->store();
   const ValueSpace* const values = store->values();

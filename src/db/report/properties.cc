@@ -414,7 +414,7 @@ bool Reports::GetMapProperty(ColumnFamily* family, const std::string& name,
   using P = rocksdb::DB::Properties;
   value->clear();
   if (name == P::kDBStats) {
-    *value = DBStatsMap(sources_, opened_nanos_);
+    *value = DBStatsMap(sources_, began_nanos_);
     return true;
   }
   const FamilyState f(sources_, family);
@@ -448,6 +448,11 @@ bool Reports::GetAggregatedIntProperty(const std::string& name, uint64_t* value)
 
 void Reports::ResetStats() {
   for (const auto& family : sources_.families.All()) {
+    const std::vector<LevelStats> levels = FamilyState(sources_, family.get()).view->Levels();
+    {
+      MutexLock lock(&sources_.mu);
+      family->levels_at_reset = levels;
+    }
     ColumnFamily::Counters& c = family->counters;
     c.flush_bytes = c.flushes = c.flush_micros = 0;
     c.compact_read_bytes = c.compact_write_bytes = c.compactions = c.compact_micros = 0;
@@ -456,6 +461,9 @@ void Reports::ResetStats() {
     }
   }
   sources_.written.Reset();
+  sources_.wals.ResetCounts();
+  sources_.errors.ResetCount();
+  began_nanos_ = sources_.config.clock->NowNanos();
 }
 
 Status Reports::GetStatsHistory(uint64_t begin, uint64_t end,

@@ -22,8 +22,8 @@ struct ReportSources {
   const ColumnFamilySet& families;
   const ExtentLedger& ledger;
   const SnapshotList& snapshots;
-  const WalSet& wals;
-  const ErrorHandler& errors;
+  WalSet& wals;
+  ErrorHandler& errors;
   WriteCounters& written;
   const std::atomic<SequenceNumber>& last_sequence;
   Mutex& mu;  // the database mutex, for options that change, for families, and for the fields below

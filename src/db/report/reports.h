@@ -4,6 +4,7 @@
 // Thread safety: all methods, except AddWalDamage, which is for recovery.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +16,7 @@ namespace compassdb {
 class Reports {
  public:
   explicit Reports(const ReportSources& sources)
-      : sources_(sources), opened_nanos_(sources.config.clock->NowNanos()), stats_dump_(sources_) {}
+      : sources_(sources), began_nanos_(sources.config.clock->NowNanos()), stats_dump_(sources_) {}
 
   // Properties of a family, or of the whole database. False if there is no such property.
   bool GetProperty(ColumnFamily* family, const std::string& name, std::string* value) const;
@@ -32,7 +33,7 @@ class Reports {
 
  private:
   const ReportSources sources_;
-  const uint64_t opened_nanos_;
+  std::atomic<uint64_t> began_nanos_;  // the open or ResetStats
   std::string wal_damage_;
   StatsDump stats_dump_;
 };

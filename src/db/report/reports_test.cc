@@ -91,6 +91,31 @@ TEST_F(ReportsTest, AResetForgetsWhatWasWritten) {
   EXPECT_EQ(db_.family()->counters.flushes, 0u);
 }
 
+TEST_F(ReportsTest, AResetForgetsJobsAndErrors) {
+  const auto jobs = [this] {
+    std::map<std::string, std::string> map;
+    EXPECT_TRUE(reports_.GetMapProperty(db_.family(), "rocksdb.cfstats", &map));
+    return map["compaction.L0.CompCount"] + " " + map["compaction.Sum.CompCount"];
+  };
+  for (int i = 0; i < 2; ++i) {
+    db_.Put("a", "1");
+    db_.Flush(db_.family());
+  }
+  errors_.Set(Status::IOError("injected"), rocksdb::BackgroundErrorReason::kFlush).PermitUncheckedError();
+  const std::string both = jobs();
+  EXPECT_EQ(Int("rocksdb.background-errors"), 1u);
+  reports_.ResetStats();
+  EXPECT_NE(jobs(), both);
+  EXPECT_EQ(Text("rocksdb.num-files-at-level0"), "2");
+  EXPECT_EQ(Int("rocksdb.background-errors"), 0u);
+  EXPECT_FALSE(errors_.error().ok());
+  for (int i = 0; i < 2; ++i) {
+    db_.Put("a", "1");
+    db_.Flush(db_.family());
+  }
+  EXPECT_EQ(jobs(), both);
+}
+
 // Scans make work due without a commit. Nothing else would notice that.
 TEST_F(ReportsTest, AReportStartsWorkThatIsDue) {
   EXPECT_EQ(Int("rocksdb.compaction-pending"), 0u);

@@ -277,9 +277,9 @@ void AddCFStats(const FamilyState& f, std::map<std::string, std::string>* value)
   add("total_stop", c.Sum(c.stops));
 }
 
-std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t opened_nanos) {
+std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t began_nanos) {
   const WriteCounters& written = sources.written;
-  const double uptime = static_cast<double>(sources.config.clock->NowNanos() - opened_nanos) / 1e9;
+  const double uptime = static_cast<double>(sources.config.clock->NowNanos() - began_nanos) / 1e9;
   return {{"db.uptime", CLocaleToString(uptime)},
             {"db.user_bytes_written", std::to_string(written.bytes)},
             {"db.user_keys_written", std::to_string(written.keys)},

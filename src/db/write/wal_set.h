@@ -108,9 +108,10 @@ class WalSet {
   SyncedLog synced() const;
   uint64_t current_number() const { return current_number_.load(std::memory_order_acquire); }
   uint64_t TotalBytes() const { return total_bytes_.load(std::memory_order_relaxed); }
-  // Since open: what was appended, and how often a log was synced.
+  // Since open or ResetCounts: what was appended, and how often a log was synced.
   uint64_t BytesAppended() const { return bytes_appended_.load(std::memory_order_relaxed); }
   uint64_t Syncs() const { return syncs_.load(std::memory_order_relaxed); }
+  void ResetCounts() { bytes_appended_ = syncs_ = 0; }
   struct LogInfo {
     uint64_t number;
     uint64_t bytes;
