@@ -34,6 +34,12 @@ struct FilterOptions {
   bool whole_keys = true;
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;  // null: no prefixes
   bool not_at_bottom = false;
+
+  // But for new_bits, of which is known only whether there is one.
+  bool operator==(const FilterOptions& o) const {
+    return !new_bits == !o.new_bits && whole_keys == o.whole_keys && prefix_extractor == o.prefix_extractor &&
+           not_at_bottom == o.not_at_bottom;
+  }
 };
 
 // One thread.

@@ -841,30 +841,7 @@ void LsmStore::NoteLateJob(const CompactionTask* task) {
 
 void LsmStore::SetOptions(const StoreOptions& changed) {
   auto next = std::make_shared<StoreOptions>(*current());
-  next->block_size = changed.block_size;
-  next->compression = changed.compression;
-  next->compression_level = changed.compression_level;
-  next->level0_trigger = changed.level0_trigger;
-  next->level1_max_bytes = changed.level1_max_bytes;
-  next->level_multiplier = changed.level_multiplier;
-  next->level_multiplier_additional = changed.level_multiplier_additional;
-  next->target_table_bytes = changed.target_table_bytes;
-  next->max_compaction_bytes = changed.max_compaction_bytes;
-  next->group_compaction_bytes = changed.group_compaction_bytes;
-  next->victim_order = changed.victim_order;
-  next->max_pieces = changed.max_pieces;
-  next->max_dead_percent = changed.max_dead_percent;
-  next->max_dead_space_percent = changed.max_dead_space_percent;
-  next->data_order = changed.data_order;
-  next->perfect_hash = changed.perfect_hash;
-  next->perfect_hash_threads = changed.perfect_hash_threads;
-  next->ttl_seconds = changed.ttl_seconds;
-  next->periodic_seconds = changed.periodic_seconds;
-  next->filter.prefix_extractor = changed.filter.prefix_extractor;
-  next->scan_bytes_per_read = changed.scan_bytes_per_read;
-  const std::shared_ptr<rocksdb::Cache> cache = next->values.cache;  // as opened
-  next->values = changed.values;
-  next->values.cache = cache;
+  next->Change(changed);
   accounting_.bytes_per_read = changed.scan_bytes_per_read;
   MutexLock lock(&handles_mu_);
   current_ = std::move(next);

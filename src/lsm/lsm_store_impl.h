@@ -59,6 +59,11 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   void MarkDropped() override;
 
   const StoreContext* context() const { return context_; }
+  // The options, with the changes of SetOptions.
+  std::shared_ptr<const StoreOptions> current() const EXCLUDES(handles_mu_) {
+    MutexLock lock(&handles_mu_);
+    return current_;
+  }
   // A finished job's file stays pinned in the ledger until Install adds its extents, or Abandon.
   void PinUntilInstalled(const JobReport& report);
   void RecordJob(const JobReport& report);
@@ -150,11 +155,6 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   void NoteLateJob(const CompactionTask* task);
 
   const StoreContext* const context_;
-  std::shared_ptr<const StoreOptions> current() const EXCLUDES(handles_mu_) {
-    MutexLock lock(&handles_mu_);
-    return current_;
-  }
-
   TableContextRef table_context_;
   ValueStore values_;
   std::unordered_map<const CompactionTask*, ValueStore::LateJob> late_jobs_;

@@ -19,6 +19,8 @@ struct PageOptions {
   uint32_t rehash_threads = 1;
   uint32_t rehash_batch = 16;  // pages read at a time
   uint32_t write_threads = 2;  // of a flush, over the sections
+
+  bool operator==(const PageOptions&) const = default;
 };
 
 }  // namespace compassdb

@@ -120,6 +120,39 @@ struct StoreOptions {
   PageOptions pages;
   // Bytes of rewriting that a disk read lost by a scan pays for; 0: scans change nothing.
   uint64_t scan_bytes_per_read = 16 << 10;
+
+  bool operator==(const StoreOptions&) const = default;
+  // Takes what DB::SetOptions may change.
+  void Change(const StoreOptions& changed) {
+    block_size = changed.block_size;
+    compression = changed.compression;
+    compression_level = changed.compression_level;
+    level0_trigger = changed.level0_trigger;
+    level1_max_bytes = changed.level1_max_bytes;
+    level_multiplier = changed.level_multiplier;
+    level_multiplier_additional = changed.level_multiplier_additional;
+    target_table_bytes = changed.target_table_bytes;
+    max_compaction_bytes = changed.max_compaction_bytes;
+    group_compaction_bytes = changed.group_compaction_bytes;
+    victim_order = changed.victim_order;
+    max_pieces = changed.max_pieces;
+    max_dead_percent = changed.max_dead_percent;
+    max_dead_space_percent = changed.max_dead_space_percent;
+    data_order = changed.data_order;
+    perfect_hash = changed.perfect_hash;
+    perfect_hash_threads = changed.perfect_hash_threads;
+    ttl_seconds = changed.ttl_seconds;
+    periodic_seconds = changed.periodic_seconds;
+    filter.prefix_extractor = changed.filter.prefix_extractor;
+    scan_bytes_per_read = changed.scan_bytes_per_read;
+    const std::shared_ptr<rocksdb::Cache> cache = values.cache;
+    values = changed.values;
+    values.cache = cache;
+    const bool has_pages = pages.enabled, has_keys = pages.key_store;
+    pages = changed.pages;
+    pages.enabled = has_pages;
+    pages.key_store = has_keys;
+  }
 };
 
 }  // namespace compassdb

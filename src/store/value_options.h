@@ -34,6 +34,7 @@ struct ValueOptions {
   double old_share = 1.0;
   std::shared_ptr<rocksdb::Cache> cache;  // of values; null: none
 
+  bool operator==(const ValueOptions&) const = default;
   bool collects_when_idle() const {
     return enabled && collect && idle_reserve_percent < reserve_percent;
   }

@@ -117,10 +117,7 @@ uint64_t TablelessStore::CountDirty(uint32_t section) const {
 void TablelessStore::SetOptions(const StoreOptions& changed) {
   keys_->SetOptions(KeyStoreOptions(changed));
   auto next = std::make_shared<StoreOptions>(*current_options());
-  const PageOptions as_opened = next->pages;
-  next->pages = changed.pages;
-  next->pages.enabled = as_opened.enabled;
-  next->pages.key_store = as_opened.key_store;
+  next->Change(changed);
   MutexLock lock(&options_mu_);
   current_ = std::move(next);
 }

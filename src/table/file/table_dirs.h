@@ -21,6 +21,7 @@ namespace compassdb {
 struct TablePath {
   std::string dir;
   uint64_t target_bytes = UINT64_MAX;
+  bool operator==(const TablePath&) const = default;
 };
 
 // The first of the paths at which there is a file. With *found false: the first that could not be checked, else the
