@@ -39,6 +39,7 @@ DBImpl::DBImpl(DbConfig config, std::unique_ptr<Ownership> ownership, std::uniqu
       scheduler_(ThreadPoolsOfEnv(config_.options.env)),
       space_(config_, read_only_, {*files_, *ledger_, commits_, front_.logs}, &mu_, scheduler_, jobs_,
              {event_log_, listeners_}) {
+  listeners_.SetDatabase(this);
   const rocksdb::DBOptions& options = config_.options;
   if (options.sst_file_manager != nullptr && !read_only_) {
     options.sst_file_manager->SetStatisticsPtr(options.statistics);

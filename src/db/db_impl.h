@@ -470,7 +470,7 @@ class DBImpl : public rocksdb::DB {
   AutoResume auto_resume_{config_, listeners_, errors_, *files_->dirs(), space_, resumer_};
   ErrorReporter error_reporter_{config_, listeners_, front_.logs, errors_, auto_resume_, &mu_, &background_changed_};
   Scheduler scheduler_;
-  const JobEnvironment job_environment_{this, config_, listeners_, event_log_, &mu_, &background_changed_, families_,
+  const JobEnvironment job_environment_{manifest_state_.db_id(), config_, listeners_, event_log_, &mu_, &background_changed_, families_,
                                         &commits_, &stalls_, &snapshots_, &next_job_id_, &shutting_down_, &space_,
                                         &errors_, &error_reporter_};
   const MemTableFlush::Deps flush_deps_{&front_.logs, front_.unlogged_data};

@@ -223,7 +223,7 @@ Status ManualCompactions::CompactFiles(const std::shared_ptr<ColumnFamily>& fami
                               all.output_paths.end());
   }
   if (info != nullptr) {
-    const JobContext job{env_.db, env_.config.name, env_.next_job_id->fetch_add(1), family};
+    const JobContext job{&env_.config, env_.db_id, env_.next_job_id->fetch_add(1), family};
     *info = CompactionInfo(job, all, /*manual=*/true, s);
   }
   return s;

@@ -17,7 +17,7 @@ JobPart* Job::AddPart(std::shared_ptr<ColumnFamily> family, std::unique_ptr<Comp
 Status Job::Execute() {
   const int id = env_.next_job_id->fetch_add(1);
   for (JobPart& part : parts_) {
-    part.context = {env_.db, env_.config.name, id, part.family};
+    part.context = {&env_.config, env_.db_id, id, part.family};
     part.listener = std::make_unique<JobListener>(&env_.listeners, part.context, kind_);
     part.report.observer = part.listener->observer();
   }

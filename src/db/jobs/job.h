@@ -31,7 +31,7 @@ namespace compassdb {
 
 // The parts of the database that jobs use. All of it outlives them.
 struct JobEnvironment {
-  rocksdb::DB* db;  // for listeners
+  const std::string& db_id;
   const DbConfig& config;
   const Listeners& listeners;
   const EventLog& event_log;

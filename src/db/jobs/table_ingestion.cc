@@ -135,7 +135,7 @@ void TableIngestion::Report(const Status& s) {
     if (!part.report.output_paths.empty()) info.internal_file_path = part.report.output_paths.front();
     info.global_seqno = ingestion.sequence;
     info.table_properties = PropertiesOf(part.context, part.report);
-    env_.listeners.FileIngested(env_.db, info);
+    env_.listeners.FileIngested(info);
   }
 }
 

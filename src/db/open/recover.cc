@@ -320,7 +320,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
     if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   }
   VersionEdit edit;
-  const JobContext job{db_.get(), parts().config.name, job_, family};
+  const JobContext job{&parts().config, parts().manifest_state.db_id(), job_, family};
   JobListener listener(&parts().listeners, job, JobListener::Kind::kRecovery);
   JobReport report;
   report.observer = listener.observer();

@@ -15,7 +15,7 @@ void JobListener::SetInputs(const JobReport& inputs) {
 
 rocksdb::TableFileCreationBriefInfo JobListener::Table(const std::string& path) const {
   rocksdb::TableFileCreationBriefInfo info;
-  info.db_name = job_.db_name;
+  info.db_name = job_.config->name;
   info.cf_name = job_.family->name();
   info.file_path = path;
   info.job_id = job_.job_id;
@@ -29,7 +29,7 @@ rocksdb::BlobFileCreationBriefInfo JobListener::ValueFile(const std::string& pat
   const auto reason = kind_ == Kind::kFlush      ? rocksdb::BlobFileCreationReason::kFlush
                       : kind_ == Kind::kRecovery ? rocksdb::BlobFileCreationReason::kRecovery
                                                  : rocksdb::BlobFileCreationReason::kCompaction;
-  return {job_.db_name, job_.family->name(), path, job_.job_id, reason};
+  return {job_.config->name, job_.family->name(), path, job_.job_id, reason};
 }
 
 // Listeners are notified of ingested tables by OnExternalFileIngested.

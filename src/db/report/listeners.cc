@@ -15,13 +15,13 @@ namespace {
 
 void AddJobNames(const JobContext& job, rocksdb::TableProperties* props) {
   AddOptionNames(*job.family, props);
-  job.db->GetDbIdentity(props->db_id).PermitUncheckedError();
+  props->db_id = job.db_id;
 }
 
 void AddOutputNames(const JobContext& job, const JobReport& report,
                     rocksdb::TableProperties* props) {
   props->compression_name = CompressionTypeName(CompressionOf(job, report.output_level));
-  job.db->GetDbSessionId(props->db_session_id).PermitUncheckedError();
+  props->db_session_id = job.config->session_id;
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ const char* CompactionReasonName(const JobReport& report, bool manual) {
 
 namespace {
 
-uint64_t ThisThread(const JobContext& job) { return job.db->GetEnv()->GetThreadID(); }
+uint64_t ThisThread(const JobContext& job) { return job.config->options.env->GetThreadID(); }
 
 std::vector<rocksdb::BlobFileAdditionInfo> AddedValueFiles(const JobReport& report) {
   std::vector<rocksdb::BlobFileAdditionInfo> infos;
@@ -170,20 +170,20 @@ void AddProperties(const std::vector<uint64_t>& files, const std::vector<std::st
 void Listeners::FlushBegin(const JobContext& job, rocksdb::FlushReason reason) const {
   if (empty()) return;
   const rocksdb::FlushJobInfo info = FlushInfo(job, reason, JobReport());
-  for (const auto& listener : listeners_) listener->OnFlushBegin(job.db, info);
+  for (const auto& listener : listeners_) listener->OnFlushBegin(db_, info);
 }
 
 void Listeners::FlushCompleted(const JobContext& job, rocksdb::FlushReason reason,
                                const JobReport& report) const {
   if (empty()) return;
   const rocksdb::FlushJobInfo info = FlushInfo(job, reason, report);
-  for (const auto& listener : listeners_) listener->OnFlushCompleted(job.db, info);
+  for (const auto& listener : listeners_) listener->OnFlushCompleted(db_, info);
 }
 
 void Listeners::CompactionBegin(const JobContext& job, const JobReport& inputs, bool manual) const {
   if (empty()) return;
   const rocksdb::CompactionJobInfo info = CompactionInfo(job, inputs, manual, Status::OK());
-  for (const auto& listener : listeners_) listener->OnCompactionBegin(job.db, info);
+  for (const auto& listener : listeners_) listener->OnCompactionBegin(db_, info);
 }
 
 namespace {
@@ -279,7 +279,7 @@ void Listeners::CompactionCompleted(const JobContext& job, const JobReport& repo
                                     const Status& status) const {
   if (empty()) return;
   const rocksdb::CompactionJobInfo info = CompactionInfo(job, report, manual, status);
-  for (const auto& listener : listeners_) listener->OnCompactionCompleted(job.db, info);
+  for (const auto& listener : listeners_) listener->OnCompactionCompleted(db_, info);
 }
 
 FileChecksum KnownChecksum(const JobReport& report, uint64_t file_number) {
@@ -330,9 +330,8 @@ void Listeners::FileDeleted(const std::string& db_name, const std::string& path,
   for (const auto& listener : listeners_) listener->OnTableFileDeleted(info);
 }
 
-void Listeners::FileIngested(rocksdb::DB* db,
-                             const rocksdb::ExternalFileIngestionInfo& info) const {
-  for (const auto& listener : listeners_) listener->OnExternalFileIngested(db, info);
+void Listeners::FileIngested(const rocksdb::ExternalFileIngestionInfo& info) const {
+  for (const auto& listener : listeners_) listener->OnExternalFileIngested(db_, info);
 }
 
 void Listeners::MemTableSealed(const rocksdb::MemTableInfo& info) const {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notifies the application's EventListeners. Called without locks.
 //
-// Thread safety: all methods; the list does not change after construction.
+// Thread safety: all methods, except SetDatabase.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "db/open/db_config.h"
 #include "family/column_family.h"
 #include "rocksdb/listener.h"
 #include "store/store.h"
@@ -15,8 +16,8 @@
 namespace compassdb {
 
 struct JobContext {
-  rocksdb::DB* db = nullptr;
-  std::string db_name;
+  const DbConfig* config = nullptr;
+  std::string db_id;
   int job_id = 0;
   std::shared_ptr<ColumnFamily> family;
 };
@@ -48,6 +49,8 @@ class Listeners {
  public:
   explicit Listeners(std::vector<std::shared_ptr<rocksdb::EventListener>> listeners)
       : listeners_(std::move(listeners)) {}
+  // What listeners of jobs get. Before the first job.
+  void SetDatabase(rocksdb::DB* db) { db_ = db; }
   bool empty() const { return listeners_.empty(); }
 
   void FlushBegin(const JobContext& job, rocksdb::FlushReason reason) const;
@@ -67,7 +70,7 @@ class Listeners {
                         const Status& status) const;
   void FileDeleted(const std::string& db_name, const std::string& path, int job_id,
                    const Status& status) const;
-  void FileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo& info) const;
+  void FileIngested(const rocksdb::ExternalFileIngestionInfo& info) const;
   void MemTableSealed(const rocksdb::MemTableInfo& info) const;
   void HandleDeletion(rocksdb::ColumnFamilyHandle* handle) const;
   void StallChanged(const rocksdb::WriteStallInfo& info) const;
@@ -80,6 +83,7 @@ class Listeners {
 
  private:
   const std::vector<std::shared_ptr<rocksdb::EventListener>> listeners_;
+  rocksdb::DB* db_ = nullptr;
 };
 
 }  // namespace compassdb

@@ -76,7 +76,8 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
   std::atomic<bool> shutting_down{false};
   std::vector<rocksdb::BackgroundErrorReason> reasons;  // of the errors that were set
   Scheduler scheduler;
-  const JobEnvironment environment{nullptr,      config,         listeners, event_log, &db.mu,
+  const std::string db_id = "id";
+  const JobEnvironment environment{db_id,        config,         listeners, event_log, &db.mu,
                                    &changed,     db.families,    &commits,  &stalls,   &snapshots,
                                    &next_job_id, &shutting_down, &space,    &errors,   this};
   const MemTableFlush::Deps deps{&front.logs, front.unlogged_data};
