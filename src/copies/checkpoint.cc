@@ -7,10 +7,9 @@
 
 #include <memory>
 
-#include "api/foreign_cast.h"
 #include "copies/file_copy.h"
 #include "copies/live_copy.h"
-#include "db/db_impl.h"
+#include "db/extended_db.h"
 #include "env/missing.h"
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
@@ -100,7 +99,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
   Status ExportColumnFamily(rocksdb::ColumnFamilyHandle* handle, const std::string& export_dir,
                             rocksdb::ExportImportFilesMetaData** metadata) override {
     if (process_.Inherited()) return InheritedStatus();
-    auto* const db = ForeignCast<DBImpl*>(db_->GetRootDB());
+    auto* const db = ExtendedDB::Of(db_);
     if (db == nullptr) return Status::InvalidArgument("ExportColumnFamily: not a CompassDB database");
     std::string staging;
     if (Status s = Begin(export_dir, "Specified export_dir exists", &staging); !s.ok()) return s;

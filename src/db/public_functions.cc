@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Public functions about a database that are no members of rocksdb::DB.
-#include "api/foreign_cast.h"
 #include "compassdb/index.h"
-#include "db/db_impl.h"
+#include "db/extended_db.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/snapshot.h"
@@ -10,7 +9,7 @@
 namespace compassdb {
 
 rocksdb::Status LoadIndex(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family) {
-  auto* impl = db == nullptr ? nullptr : ForeignCast<DBImpl*>(db->GetRootDB());
+  auto* impl = ExtendedDB::Of(db);
   if (impl == nullptr) return rocksdb::Status::InvalidArgument("LoadIndex: not a CompassDB database");
   return impl->LoadIndex(family);
 }
@@ -28,13 +27,13 @@ ManagedSnapshot::~ManagedSnapshot() {
 const Snapshot* ManagedSnapshot::snapshot() { return snapshot_; }
 
 Status DB::WaitForCompact(const WaitForCompactOptions& options) {
-  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(GetRootDB());
+  auto* impl = compassdb::ExtendedDB::Of(this);
   if (impl == nullptr) return Status::NotSupported("WaitForCompact: not a CompassDB database");
   return impl->WaitUntilCompacted(options);
 }
 
 void CancelAllBackgroundWork(DB* db, bool wait) {
-  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(db->GetRootDB());
+  auto* impl = compassdb::ExtendedDB::Of(db);
   if (impl != nullptr) impl->CancelBackgroundWork(wait);
 }
 
@@ -45,7 +44,7 @@ Status DeleteFilesInRange(DB* db, ColumnFamilyHandle* column_family, const Slice
 }
 Status DeleteFilesInRanges(DB* db, ColumnFamilyHandle* column_family, const RangePtr* ranges,
                            size_t n, bool include_end) {
-  auto* impl = compassdb::ForeignCast<compassdb::DBImpl*>(db->GetRootDB());
+  auto* impl = compassdb::ExtendedDB::Of(db);
   if (impl == nullptr) return Status::InvalidArgument("DeleteFilesInRanges: not a CompassDB database");
   return impl->DropTables(column_family, ranges, n, include_end);
 }

@@ -51,7 +51,7 @@ class OptimisticTransaction final : public TransactionBase {
 class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionDB {
  public:
   // Takes over `db`, whose engine is `engine`.
-  OptimisticTransactionDBImpl(rocksdb::DB* db, DBImpl* engine,
+  OptimisticTransactionDBImpl(rocksdb::DB* db, ExtendedDB* engine,
                               const rocksdb::OptimisticTransactionDBOptions& options);
 
   COMPASSDB_DELETED_BY_ITS_PROCESS(OptimisticTransactionDBImpl, engine_->process())
@@ -89,7 +89,7 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
   // Adds those of all keys in the batch.
   Status LatchesOf(const WriteBatch& batch, std::vector<uint32_t>* latches) const;
 
-  DBImpl* engine() const { return engine_; }
+  ExtendedDB* engine() const { return engine_; }
   // Null where commits validate in the write queue, and in a child of fork().
   KeyLatches* latches() const {
     return engine_->process().Inherited() ? nullptr : latches_.get();
@@ -98,7 +98,7 @@ class OptimisticTransactionDBImpl final : public rocksdb::OptimisticTransactionD
  private:
   std::vector<uint32_t> LatchOf(ColumnFamilyHandle* family, const Slice& key) const;
 
-  DBImpl* const engine_;
+  ExtendedDB* const engine_;
   const std::unique_ptr<KeyLatches> latches_;
 };
 

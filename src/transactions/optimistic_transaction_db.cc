@@ -15,7 +15,7 @@ using rocksdb::OptimisticTransactionOptions;
 
 class LatchCollector final : public BatchSink {
  public:
-  LatchCollector(const DBImpl* engine, const KeyLatches* latches, std::vector<uint32_t>* wanted)
+  LatchCollector(const ExtendedDB* engine, const KeyLatches* latches, std::vector<uint32_t>* wanted)
       : engine_(engine), latches_(latches), wanted_(wanted) {}
   // Adds keys without timestamps, as transactions track them.
   Status Add(uint32_t id, SequenceNumber, ValueType, const Slice& key, const Slice&) override {
@@ -26,7 +26,7 @@ class LatchCollector final : public BatchSink {
   }
 
  private:
-  const DBImpl* const engine_;
+  const ExtendedDB* const engine_;
   const KeyLatches* const latches_;
   std::vector<uint32_t>* const wanted_;
   std::shared_ptr<ColumnFamily> family_;  // of the last record
@@ -35,7 +35,7 @@ class LatchCollector final : public BatchSink {
 }  // namespace
 
 OptimisticTransactionDBImpl::OptimisticTransactionDBImpl(
-    rocksdb::DB* db, DBImpl* engine, const OptimisticTransactionDBOptions& options)
+    rocksdb::DB* db, ExtendedDB* engine, const OptimisticTransactionDBOptions& options)
     : OptimisticTransactionDB(db),
       engine_(engine),
       latches_(options.validate_policy == OccValidationPolicy::kValidateParallel
@@ -162,7 +162,8 @@ Status OptimisticTransactionDB::Open(const DBOptions& db_options,
   DB* db = nullptr;
   Status s = DB::Open(db_options, dbname, column_families, handles, &db);
   if (!s.ok()) return s;
-  *dbptr = new compassdb::OptimisticTransactionDBImpl(db, compassdb::EngineOf(db), occ_options);
+  auto* const engine = compassdb::ExtendedDB::Of(db);
+  *dbptr = new compassdb::OptimisticTransactionDBImpl(db, engine, occ_options);
   return s;
 }
 

@@ -52,7 +52,8 @@ bool HasTimestampsOrNone(ColumnFamilyHandle* family) {
 
 }  // namespace
 
-PessimisticTransaction::PessimisticTransaction(rocksdb::DB* db, DBImpl* engine, TransactionRegistry* registry,
+PessimisticTransaction::PessimisticTransaction(rocksdb::DB* db, ExtendedDB* engine,
+                                               TransactionRegistry* registry,
                                                TimestampedSnapshots* snapshots, const WriteOptions& write_options,
                                                const TransactionOptions& options)
     : TransactionBase(db, engine, write_options, db->DefaultColumnFamily()->GetComparator()),

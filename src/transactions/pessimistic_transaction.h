@@ -29,7 +29,7 @@ using rocksdb::TransactionOptions;
 class PessimisticTransaction final : public TransactionBase, private LockWaiter, private ExpirableTransaction {
  public:
   // Of `db`, whose engine, transactions and snapshots the others are.
-  PessimisticTransaction(rocksdb::DB* db, DBImpl* engine, TransactionRegistry* registry,
+  PessimisticTransaction(rocksdb::DB* db, ExtendedDB* engine, TransactionRegistry* registry,
                          TimestampedSnapshots* snapshots, const WriteOptions& write_options,
                          const TransactionOptions& options);
   ~PessimisticTransaction() override;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/foreign_cast.h"
 #include "batch/slice_parts.h"
 #include "batch/write_batch_internal.h"
 #include "format/user_timestamp.h"
@@ -15,7 +14,7 @@ namespace {
 // Does the writes of a batch in a transaction.
 class Rebuilder final : public rocksdb::WriteBatch::Handler {
  public:
-  Rebuilder(rocksdb::Transaction* transaction, DBImpl* engine, bool from_log)
+  Rebuilder(rocksdb::Transaction* transaction, ExtendedDB* engine, bool from_log)
       : transaction_(transaction), engine_(engine), from_log_(from_log) {}
 
   Status PutCF(uint32_t id, const Slice& key, const Slice& value) override {
@@ -64,15 +63,13 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   }
 
   rocksdb::Transaction* const transaction_;
-  DBImpl* const engine_;
+  ExtendedDB* const engine_;
   const bool from_log_;
 };
 
 }  // namespace
 
-DBImpl* EngineOf(rocksdb::DB* db) { return ForeignCast<DBImpl*>(db->GetRootDB()); }
-
-Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
+Status CheckForConflicts(ExtendedDB* engine, const TrackedKeys& keys) {
   for (const auto& [id, tracked] : keys.families()) {
     if (tracked.empty()) continue;
     const std::shared_ptr<ColumnFamily> family = engine->FamilyById(id);
@@ -82,7 +79,7 @@ Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
     ColumnFamilyHandleImpl handle(family, nullptr);
     for (const auto& [key, info] : tracked) {
       SequenceNumber newest = 0;
-      Status s = engine->NewestSequence(&handle, key, info.sequence, &newest);
+      Status s = engine->NewestSequence(&handle, key, info.sequence, &newest, nullptr);
       if (!s.ok()) return s;
       if (newest > info.sequence) return Status::Busy();
     }
@@ -90,7 +87,7 @@ Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys) {
   return Status::OK();
 }
 
-TransactionBase::TransactionBase(rocksdb::DB* db, DBImpl* engine,
+TransactionBase::TransactionBase(rocksdb::DB* db, ExtendedDB* engine,
                                  const WriteOptions& write_options, const Comparator* comparator)
     : db_(db),
       engine_(engine),

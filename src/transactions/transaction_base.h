@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "db/db_impl.h"
+#include "db/extended_db.h"
+#include "db/families/column_family_handle.h"
 #include "rocksdb/utilities/transaction.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "transactions/tracked_keys.h"
@@ -27,16 +28,13 @@ using rocksdb::Snapshot;
 using rocksdb::TransactionNotifier;
 using rocksdb::WriteBatchWithIndex;
 
-// The engine below `db`; null if it is another one.
-DBImpl* EngineOf(rocksdb::DB* db);
-
 // Busy if a tracked key has a record above its sequence.
-Status CheckForConflicts(DBImpl* engine, const TrackedKeys& keys);
+Status CheckForConflicts(ExtendedDB* engine, const TrackedKeys& keys);
 
 class TransactionBase : public rocksdb::Transaction {
  public:
   // Both databases are borrowed; `db` is the one that users see.
-  TransactionBase(rocksdb::DB* db, DBImpl* engine, const WriteOptions& write_options,
+  TransactionBase(rocksdb::DB* db, ExtendedDB* engine, const WriteOptions& write_options,
                   const Comparator* comparator);
   ~TransactionBase() override;
 
@@ -164,7 +162,7 @@ class TransactionBase : public rocksdb::Transaction {
 
   const ProcessMark process_;
   rocksdb::DB* const db_;
-  DBImpl* const engine_;
+  ExtendedDB* const engine_;
   WriteOptions write_options_;
   WriteBatchWithIndex batch_;
   rocksdb::WriteBatch commit_time_batch_;

@@ -23,7 +23,7 @@ Status CheckUntimed(ColumnFamilyHandle* family) {
 // Whether a batch has records of families with timestamps.
 class TimedFinder final : public BatchSink {
  public:
-  explicit TimedFinder(const DBImpl* engine) : engine_(engine) {}
+  explicit TimedFinder(const ExtendedDB* engine) : engine_(engine) {}
   Status Add(uint32_t id, SequenceNumber, ValueType, const Slice&, const Slice&) override {
     if (known_ && id == last_) return Status::OK();
     const std::shared_ptr<ColumnFamily> family = engine_->FamilyById(id);
@@ -35,14 +35,15 @@ class TimedFinder final : public BatchSink {
   bool found = false;
 
  private:
-  const DBImpl* const engine_;
+  const ExtendedDB* const engine_;
   bool known_ = false;
   uint32_t last_ = 0;
 };
 
 }  // namespace
 
-TransactionDBImpl::TransactionDBImpl(rocksdb::DB* db, DBImpl* engine, const TransactionDBOptions& options)
+TransactionDBImpl::TransactionDBImpl(rocksdb::DB* db, ExtendedDB* engine,
+                                     const TransactionDBOptions& options)
     : TransactionDB(db),
       engine_(engine),
       registry_(options, db->GetEnv(), engine->process()),

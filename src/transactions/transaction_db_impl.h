@@ -19,7 +19,8 @@ namespace compassdb {
 class TransactionDBImpl final : public rocksdb::TransactionDB {
  public:
   // Takes over `db`, whose engine is `engine`. Init must follow.
-  TransactionDBImpl(rocksdb::DB* db, DBImpl* engine, const rocksdb::TransactionDBOptions& options);
+  TransactionDBImpl(rocksdb::DB* db, ExtendedDB* engine,
+                    const rocksdb::TransactionDBOptions& options);
   ~TransactionDBImpl() override;
   COMPASSDB_DELETED_BY_ITS_PROCESS(TransactionDBImpl, engine_->process())
 
@@ -95,7 +96,7 @@ class TransactionDBImpl final : public rocksdb::TransactionDB {
   template <typename Add>
   Status WriteOutside(const WriteOptions& options, const Add& add);
 
-  DBImpl* const engine_;
+  ExtendedDB* const engine_;
   TransactionRegistry registry_;
   TimestampedSnapshots snapshots_;
 };

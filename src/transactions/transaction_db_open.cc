@@ -16,7 +16,7 @@ Status Wrap(DB* db, const TransactionDBOptions& options,
             bool owns_handles = false) {
   *result = nullptr;
   if (Status s = compassdb::TransactionDBImpl::CheckOptions(options); !s.ok()) return s;
-  compassdb::DBImpl* const engine = compassdb::EngineOf(db);
+  compassdb::ExtendedDB* const engine = compassdb::ExtendedDB::Of(db);
   if (engine == nullptr) {
     return Status::InvalidArgument("TransactionDB: not a database of this library");
   }

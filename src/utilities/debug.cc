@@ -3,8 +3,7 @@
 
 #include <map>
 
-#include "api/foreign_cast.h"
-#include "db/db_impl.h"
+#include "db/extended_db.h"
 
 namespace ROCKSDB_NAMESPACE {
 
@@ -44,7 +43,7 @@ Status GetAllKeyVersions(DB* db, Slice begin_key, Slice end_key, size_t max_num_
 
 Status GetAllKeyVersions(DB* db, ColumnFamilyHandle* cfh, Slice begin_key, Slice end_key,
                          size_t max_num_ikeys, std::vector<KeyVersion>* key_versions) {
-  auto* impl = db == nullptr ? nullptr : compassdb::ForeignCast<compassdb::DBImpl*>(db->GetRootDB());
+  auto* impl = compassdb::ExtendedDB::Of(db);
   if (impl == nullptr) return Status::InvalidArgument("db cannot be null.");
   if (cfh == nullptr) return Status::InvalidArgument("Column family handle cannot be null.");
   key_versions->clear();

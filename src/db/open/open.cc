@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "db/guarded_db.h"
 #include "db/open/lost_current.h"
 #include "db/report/info_log.h"
 #include "env/create_dir.h"
@@ -57,13 +56,13 @@ Status DbOpener::CheckRequest() {
 
 // Changes nothing: a directory of others stays as it is.
 Status DbOpener::Locate(bool* exists) {
-  FileSystem* const fs = parts().config.fs;
+  FileSystem* const fs = database().config.fs;
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   *exists = s.ok();
   if (s.ok() && request_.options.error_if_exists && !request_.read_only) {
     return Status::InvalidArgument(request_.name, "exists (error_if_exists is true)");
   }
-  return s.IsNotFound() ? CheckMayCreate(parts().config) : s;
+  return s.IsNotFound() ? CheckMayCreate(database().config) : s;
 }
 
 Status DbOpener::CheckMayCreate(const DbConfig& config) const {
@@ -100,7 +99,7 @@ Status DbOpener::CheckOwnership(const std::string& wal_dir, bool is_new) {
 }
 
 Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   Ownership::Claims claims;
   claims.db_id = db.manifest_state.db_id();
   claims.places.first_number = first_number;
@@ -131,9 +130,9 @@ Status DbOpener::ClaimDirs(const RecoveredState* state, uint64_t first_number) {
 }
 
 Status DbOpener::CheckLogsElsewhere(const RecoveredState& state) const {
-  const DbConfig& config = parts().config;
+  const DbConfig& config = database().config;
   std::set<std::string> dirs{config.name};
-  const Ownership& ownership = *parts().ownership;
+  const Ownership& ownership = *database().ownership;
   if (const std::string& recorded = ownership.places().wal_dir; !recorded.empty() && ownership.IsOwn(recorded)) dirs.insert(recorded);
   std::string used, other;
   if (Status s = config.fs->GetRealPath(config.wal_dir, &used); !s.ok()) return s;
@@ -159,14 +158,14 @@ Status DbOpener::CheckLogsElsewhere(const RecoveredState& state) const {
 }
 
 Status DbOpener::ExplainMissing(const Status& error) const {
-  if (parts().ownership == nullptr) return error;
-  FileSystem* const fs = parts().config.fs;
+  if (database().ownership == nullptr) return error;
+  FileSystem* const fs = database().config.fs;
   std::set<std::string> known;
   std::string unknown, real;
   for (const std::string& dir : table_dirs_) {
     if (fs->GetRealPath(dir, &real).ok()) known.insert(real);
   }
-  for (const TablePlace& place : parts().ownership->places().tables) {
+  for (const TablePlace& place : database().ownership->places().tables) {
     if (fs->GetRealPath(place.dir, &real).ok() && known.count(real) != 0) continue;
     unknown += (unknown.empty() ? "" : ", ") + place.dir + " (" +
                (place.family.empty() ? "db_paths" : "cf_paths of column family " + place.family) + ")";
@@ -178,32 +177,32 @@ Status DbOpener::ExplainMissing(const Status& error) const {
 
 // A file with a name of the database's that is not its own.
 bool DbOpener::IsForeign(const std::string& dir, const std::string& name, FileType type, uint64_t number) const {
-  if (number > 0 && number < parts().ownership->places().first_number) return true;
+  if (number > 0 && number < database().ownership->places().first_number) return true;
   if (type != FileType::kWal && type != FileType::kPieceFile) return false;
-  FileSystem* const fs = parts().config.fs;
+  FileSystem* const fs = database().config.fs;
   if (WasBegunByOthers(fs, JoinPath(dir, name), type)) return true;
   std::string id;
   return type == FileType::kWal && !request_.logs_are_own && IdOfLog(fs, dir, number, &id).ok() && !id.empty() &&
-         id != parts().manifest_state.db_id() && id != recovered_id_;
+         id != database().manifest_state.db_id() && id != recovered_id_;
 }
 
 // Numbers are never used twice, also not those of files that a crash left.
 Status DbOpener::SkipNumbersInUse() {
-  const std::vector<std::string> tables = parts().tables.dirs()->All();
+  const std::vector<std::string> tables = database().tables->dirs()->All();
   std::set<std::string> dirs(tables.begin(), tables.end());
-  dirs.insert({request_.name, parts().config.wal_dir});
+  dirs.insert({request_.name, database().config.wal_dir});
   for (const std::string& dir : dirs) {
     // A deleted file must not come back in a power cut, under a number that is used again in another directory.
     if (!request_.read_only) {
-      if (Status s = parts().config.fs->SyncDir(dir); !s.ok()) return s;
+      if (Status s = database().config.fs->SyncDir(dir); !s.ok()) return s;
     }
     std::vector<std::string> names;
-    Status s = parts().config.fs->GetChildren(dir, &names);
+    Status s = database().config.fs->GetChildren(dir, &names);
     // A reader may have a directory that does not exist, without files.
     if (request_.read_only && IsMissing(s)) continue;
     if (!s.ok()) return s;
     for (const std::string& name : names) {
-      parts().commits.RaiseNextNumber(NumberBehind(name));
+      database().commits.RaiseNextNumber(NumberBehind(name));
     }
   }
   return Status::OK();
@@ -211,14 +210,15 @@ Status DbOpener::SkipNumbersInUse() {
 
 void DbOpener::DeleteNewFiles() const {
   if (first_new_number_ == 0 || writing_) return;
-  for (const std::string& dir : parts().tables.dirs()->All()) {
+  for (const std::string& dir : database().tables->dirs()->All()) {
     std::vector<std::string> names;
-    parts().config.fs->GetChildren(dir, &names).PermitUncheckedError();  // the next successful open deletes the rest
+    // The next successful open deletes the rest.
+    database().config.fs->GetChildren(dir, &names).PermitUncheckedError();
     for (const std::string& name : names) {
       uint64_t number = 0;
       FileType type;
       if (ParseFileName(name, &number, &type) && type == FileType::kPieceFile && number >= first_new_number_) {
-        parts().config.fs->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
+        database().config.fs->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
       }
     }
   }
@@ -260,8 +260,8 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     *db = db_.release();
     return s;
   }
-  if (db_ != nullptr) {
-    LogInfo(parts().config.info_log.get(), "open failed: " + s.ToString());
+  if (engine_ != nullptr) {
+    LogInfo(database().config.info_log.get(), "open failed: " + s.ToString());
     CatchOutOfMemory("Open", [&] {
       DeleteNewFiles();
       return Status::OK();
@@ -272,6 +272,8 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     handles->clear();
   }
   db_.reset();
+  recovered_.reset();
+  engine_ = nullptr;
   if (new_database_) {
     CatchOutOfMemory("Open", [&] {
       new_database_->Undo();
@@ -343,20 +345,21 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
   if (request_.read_only) config.access = request_.secondary_path.empty() ? Access::kReadOnly : Access::kSecondary;
-  db_ = std::make_unique<GuardedDB>(std::move(config), std::move(ownership_), std::move(lock));
+  recovered_ = std::make_unique<Engine>(std::move(config), std::move(ownership_), std::move(lock));
+  engine_ = recovered_.get();
   if (links == nullptr) {
-    for (const std::string& dir : table_dirs_) parts().tables.dirs()->Add(dir);
+    for (const std::string& dir : table_dirs_) database().tables->dirs()->Add(dir);
   }
   if (!request_.secondary_path.empty()) {
     std::set<std::string> names;
     for (const auto& family : families) names.insert(family.name);
-    db_->Follow(table_dirs_, std::move(links), std::move(names));
+    engine_->Follow(table_dirs_, std::move(links), std::move(names));
   }
 
   bool exists = false;
   s = Locate(&exists);
   if (exists && is_new) new_database_.reset();  // another process was faster
-  if (s.ok() && db_->secondary() != nullptr) {
+  if (s.ok() && engine_->secondary != nullptr) {
     s = RecoverSecondary();
   } else if (s.ok()) {
     s = exists ? RecoverExisting() : CreateNew();
@@ -365,14 +368,16 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (s.ok() && !request_.read_only) s = CompleteStores();
   if (s.ok() && !request_.read_only) s = CreateMissingFamilies();
   if (s.ok()) MakeHandles(handles);
-  if (s.ok() && !request_.read_only) s = parts().options_files.Write();
-  if (s.ok() && !request_.read_only) db_->StartWork();
+  if (s.ok() && !request_.read_only) s = engine_->options_files.Write();
+  if (!s.ok()) return s;
+  db_ = std::make_unique<DBImpl>(std::move(recovered_));
+  engine_->Start(db_.get());
   return s;
 }
 
 // Checks now that the Env has direct I/O, not at the first flush.
 Status DbOpener::CheckDirectIo() {
-  const DbConfig& config = parts().config;
+  const DbConfig& config = database().config;
   Status s;
   if (config.options.use_direct_reads) {
     std::unique_ptr<RandomAccessFile> file;
@@ -389,7 +394,7 @@ Status DbOpener::CheckDirectIo() {
 }
 
 Status DbOpener::CreateNew() {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   const NewDatabaseDirs dirs{request_.name, db.config.wal_dir, table_dirs_};
   if (Status s = CheckMayBeMadeIn(db.config.fs, *db.ownership, dirs); !s.ok()) return s;
   LogInfo(db.config.info_log.get(), "creating " + request_.name);
@@ -397,7 +402,7 @@ Status DbOpener::CreateNew() {
   db.manifest_state.SetIdentity(NewDbId(), hash_seed);
   db.stores.hasher = KeyHasher(hash_seed);
   std::shared_ptr<ColumnFamily> family;
-  Status s = db.family_factory.Make(0, rocksdb::kDefaultColumnFamilyName,
+  Status s = engine_->family_factory.Make(0, rocksdb::kDefaultColumnFamilyName,
                             *OptionsOf(rocksdb::kDefaultColumnFamilyName), &family);
   if (s.ok()) s = family->store()->Open();
   if (!s.ok()) return s;
@@ -414,7 +419,7 @@ Status DbOpener::CreateNew() {
 }
 
 Status DbOpener::CompleteStores() {
-  for (const auto& family : parts().families.All()) {
+  for (const auto& family : database().families.All()) {
     Pages* const pages = family->store()->pages();
     if (pages == nullptr) continue;
     CommitItem item;
@@ -426,21 +431,22 @@ Status DbOpener::CompleteStores() {
     if (!s.ok()) return s;
     std::vector<CommitItem> items;
     items.push_back(std::move(item));
-    ReadStateGarbage garbage(&parts().space);
-    MutexLock lock(&parts().mu);
-    if (s = parts().commits.Commit(&items, garbage.list()); !s.ok()) return s;
+    ReadStateGarbage garbage(&engine_->space);
+    MutexLock lock(&database().mu);
+    if (s = database().commits.Commit(&items, garbage.list()); !s.ok()) return s;
   }
   return Status::OK();
 }
 
 Status DbOpener::CreateMissingFamilies() {
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    if (parts().families.ByName(descriptor.name) != nullptr) continue;
+    if (database().families.ByName(descriptor.name) != nullptr) continue;
     if (!request_.options.create_missing_column_families) {
       return Status::InvalidArgument("Column family not found", descriptor.name);
     }
     std::shared_ptr<ColumnFamily> family;
-    if (Status s = parts().family_manager.Create(descriptor.options, descriptor.name, &family); !s.ok()) return s;
+    Status s = engine_->family_manager.Create(descriptor.options, descriptor.name, &family);
+    if (!s.ok()) return s;
   }
   return Status::OK();
 }
@@ -449,10 +455,11 @@ Status DbOpener::CreateMissingFamilies() {
 void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
   if (handles != nullptr) {
     for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-      handles->push_back(new ColumnFamilyHandleImpl(parts().families.ByName(descriptor.name), &parts().family_manager));
+      handles->push_back(new ColumnFamilyHandleImpl(database().families.ByName(descriptor.name),
+                                                    &engine_->family_manager));
     }
   }
-  parts().family_manager.MakeDefaultHandle();
+  engine_->family_manager.MakeDefaultHandle();
 }
 
 }  // namespace compassdb

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "db/db_impl.h"
+#include "db/engine.h"
 #include "db/open/new_database.h"
 #include "db/open/recovered_state.h"
 #include "format/file_names.h"
@@ -79,7 +80,7 @@ class DbOpener {
   void MakeHandles(std::vector<ColumnFamilyHandle*>* handles);
   const rocksdb::ColumnFamilyOptions* OptionsOf(const std::string& family) const;
 
-  const DatabaseParts& parts() const { return db_->parts(); }
+  DatabaseState& database() const { return engine_->state; }
 
   // recover.cc
   // Whether a primary has changed it since it was read.
@@ -107,7 +108,9 @@ class DbOpener {
   uint64_t manifest_bytes_ = 0;  // before it was read
   std::optional<NewDatabase> new_database_;  // while one is made, or directories of an existing one
   std::vector<std::string> table_dirs_;
+  std::unique_ptr<Engine> recovered_;  // until it is a database's
   std::unique_ptr<DBImpl> db_;
+  Engine* engine_ = nullptr;  // of the one or the other
   SyncedMark synced_mark_;     // as it was before the manifest was read
   std::unique_ptr<Ownership> ownership_;  // until there is a database
   std::string recovered_id_;   // of the manifest

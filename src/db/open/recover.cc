@@ -11,6 +11,7 @@
 #include "db/open/lost_current.h"
 #include "db/open/open.h"
 #include "db/open/recovery_sink.h"
+#include "db/report/info_log.h"
 #include "db/report/job_listener.h"
 #include "env/missing.h"
 #include "env/sync_file.h"
@@ -81,7 +82,7 @@ Status DbOpener::LiveTables(FileSystem* fs, const std::string& dir, std::set<uin
 }
 
 Status DbOpener::RecoverExisting() {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   FileSystem* const fs = db.config.fs;
   RecoveredState state;
   Status s;
@@ -116,7 +117,7 @@ Status DbOpener::RecoverExisting() {
   db.commits.RaiseNextNumber(std::max(state.next_number, current_manifest_ + 1));
   // No later log gets a number that the mark may still name.
   db.commits.RaiseNextNumber(synced_mark_.log.number + 1);
-  for (const FileChecksum& checksum : state.LiveChecksums()) db.ledger.SetChecksum(checksum);
+  for (const FileChecksum& checksum : state.LiveChecksums()) db.ledger->SetChecksum(checksum);
   s = SkipNumbersInUse();
   if (s.ok() && !request_.read_only) first_new_number_ = db.commits.next_number();
   if (s.ok()) s = CheckLogsElsewhere(state);
@@ -130,9 +131,9 @@ Status DbOpener::RecoverExisting() {
 }
 
 Status DbOpener::RecoverSecondary() {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   RecoveredState state;
-  Status s = db_->secondary()->Open(&state);
+  Status s = engine_->secondary->Open(&state);
   if (IsMissing(s)) s = ExplainMissing(s);
   if (s.ok()) s = CheckLogsElsewhere(state);
   if (!s.ok()) return s;
@@ -140,10 +141,10 @@ Status DbOpener::RecoverSecondary() {
   db.stores.hasher = KeyHasher(state.hash_seed);
   if (s = BuildFamilies(state); !s.ok()) return s;
   LogInfo(db.config.info_log.get(),
-          "following " + request_.name + (db_->secondary()->has_links()
+          "following " + request_.name + (engine_->secondary->has_links()
                                               ? ", with links to its files"
                                               : ", with its files held open: no links can be made"));
-  return db_->secondary()->CatchUp();
+  return engine_->secondary->CatchUp();
 }
 
 Status DbOpener::BuildFamilies(const RecoveredState& state) {
@@ -163,7 +164,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
               (usual ? "" : " of column family " + recovered.name));
     }
     std::shared_ptr<ColumnFamily> family;
-    Status s = parts().family_factory.Make(id, recovered.name, *options, &family);
+    Status s = engine_->family_factory.Make(id, recovered.name, *options, &family);
     if (s.ok()) s = family->store()->ApplyRecovered(recovered.AllTables(id));
     if (s.ok()) s = family->store()->Open();
     // The files of a manifest are only deleted after a later one.
@@ -174,20 +175,21 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
     if (!s.ok()) return s;
     if (family->history != nullptr) family->history->Set(recovered.history_low);
     {
-      MutexLock lock(&parts().mu);
-      family->memtables().BeginAt(std::max(recovered.log_number, state.min_log_number), /*earliest_sequence=*/0);
+      MutexLock lock(&database().mu);
+      family->memtables().BeginAt(std::max(recovered.log_number, state.min_log_number),
+                                  /*earliest_sequence=*/0);
     }
-    parts().families.Add(std::move(family));
+    database().families.Add(std::move(family));
   }
   if (!unopened.empty() && !request_.read_only) {
     return Status::InvalidArgument("Column families not opened: " + unopened);
   }
   if (!unopened.empty()) {
-    parts().live_files.Refuse(
+    engine_->live_files.Refuse(
         Status::NotSupported("a copy needs the files of all column families, and not opened are", unopened));
   }
   for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-    if (parts().families.ByName(descriptor.name) == nullptr &&
+    if (database().families.ByName(descriptor.name) == nullptr &&
         (request_.read_only || !request_.options.create_missing_column_families)) {
       return Status::InvalidArgument("Column family not found", descriptor.name);
     }
@@ -196,7 +198,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
 }
 
 Status DbOpener::ReplayLogs(const RecoveredState& state) {
-  const DbConfig& config = parts().config;
+  const DbConfig& config = database().config;
   std::vector<uint64_t> logs;
   Status s = ListWals(config.fs, config.wal_dir, state.min_log_number, &logs);
   if (!s.ok()) return s;
@@ -223,8 +225,8 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   if (!request_.logs_are_own) recovery.db_id = state.db_id;
   recovery.synced = synced;
   recovery.filter = MakeWalFilter(state);
-  job_ = parts().next_job_id.fetch_add(1);
-  if (!logs.empty()) parts().event_log.RecoveryStarted(job_, logs);
+  job_ = database().next_job_id.fetch_add(1);
+  if (!logs.empty()) database().event_log.RecoveryStarted(job_, logs);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
                   [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
@@ -240,12 +242,12 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   ReportDamage(report, logs);
   if (report.stopped_early) last_replayed_log_ = report.stop_number;
   s = FinishRecovery(report, logs);
-  if (s.ok() && !logs.empty()) parts().event_log.RecoveryFinished(job_);
+  if (s.ok() && !logs.empty()) database().event_log.RecoveryFinished(job_);
   return s;
 }
 
 WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
-  rocksdb::WalFilter* const filter = parts().config.options.wal_filter;
+  rocksdb::WalFilter* const filter = database().config.options.wal_filter;
   if (filter == nullptr) return nullptr;
   std::map<uint32_t, uint64_t> log_numbers;
   std::map<std::string, uint32_t> ids;
@@ -271,9 +273,9 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
         *verdict = WalVerdict::kStop;
         return Status::OK();
       case Option::kCorruptedRecord:
-        LogInfo(parts().config.info_log.get(),
+        LogInfo(database().config.info_log.get(),
                 path + ": a record is corrupt, says the WAL filter " + filter->Name());
-        if (!parts().config.options.paranoid_checks) break;  // then it counts nevertheless
+        if (!database().config.options.paranoid_checks) break;  // then it counts nevertheless
         *verdict = WalVerdict::kDamaged;
         return Status::OK();
       default:
@@ -294,13 +296,14 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
 Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
   WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&parts().families, &parts().mu, wal_number, &prepared_);
+  RecoverySink sink(&database().families, &database().mu, wal_number, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (sink.inside_section()) return Status::Corruption("prepared section without its end");
-  if (next > 0) parts().front.last_sequence = std::max(parts().front.last_sequence.load(), next - 1);
+  std::atomic<SequenceNumber>& last = database().front.last_sequence;
+  if (next > 0) last = std::max(last.load(), next - 1);
   if (!sink.full() || request_.read_only) return Status::OK();
-  for (const auto& family : parts().families.All()) {
+  for (const auto& family : database().families.All()) {
     if (!family->memtables().active()->ShouldFlush()) continue;
     if (Status s = FlushRecovered(family); !s.ok()) return s;
   }
@@ -316,12 +319,12 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   request.recovery = true;
   {
     // Otherwise separated values would get no notices, and a new run would be of one group with all values.
-    MutexLock lock(&parts().mu);
+    MutexLock lock(&database().mu);
     if (ValueSpace* const values = family->store()->values()) request.view = values->ViewForJob();
   }
   VersionEdit edit;
-  const JobContext job{&parts().config, parts().manifest_state.db_id(), job_, family};
-  JobListener listener(&parts().listeners, job, JobListener::Kind::kRecovery);
+  const JobContext job{&database().config, database().manifest_state.db_id(), job_, family};
+  JobListener listener(&database().listeners, job, JobListener::Kind::kRecovery);
   JobReport report;
   report.observer = listener.observer();
   std::unique_ptr<Store::Prepared> prepared;
@@ -330,8 +333,8 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
   listener.JobEnded(report, s);
   if (s.ok()) s = family->store()->Prepare(edit, &prepared);
   if (!s.ok()) return s;
-  parts().event_log.FilesCreated(job, report);
-  MutexLock lock(&parts().mu);
+  database().event_log.FilesCreated(job, report);
+  MutexLock lock(&database().mu);
   edit.column_family = family->id();
   family->store()->Install(edit, std::move(prepared));
   family->memtables().Replace(family->NewMemTableOptions());
@@ -340,7 +343,7 @@ Status DbOpener::FlushRecovered(const std::shared_ptr<ColumnFamily>& family) {
 
 // Also their names.
 Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
-  const DbConfig& config = parts().config;
+  const DbConfig& config = database().config;
   Status s = config.fs->SyncDir(config.wal_dir);
   for (size_t i = 0; i < logs.size() && s.ok(); ++i) {
     s = SyncFile(config.fs, WalFileName(config.wal_dir, logs[i]));
@@ -350,31 +353,35 @@ Status DbOpener::SyncLogs(const std::vector<uint64_t>& logs) {
 
 // Records behind damage, which were not replayed, are lost with their log.
 void DbOpener::ReportDamage(const WalRecoveryReport& report, const std::vector<uint64_t>& logs) {
+  const DbConfig& config = database().config;
   if (report.problems.empty() || !(report.records_behind || report.stopped_early)) return;
-  for (const std::string& problem : report.problems) parts().reports.AddWalDamage(problem);
+  for (const std::string& problem : report.problems) engine_->reports.AddWalDamage(problem);
   const uint64_t number = report.stopped_early ? report.stop_number : report.end_number;
   const uint64_t offset = report.stopped_early ? report.stop_offset : report.end_offset;
   uint64_t behind = 0;
   for (const uint64_t log : logs) {
     uint64_t size = 0;
-    if (log < number || !parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, log), &size).ok()) continue;
+    const std::string name = WalFileName(config.wal_dir, log);
+    if (log < number || !config.fs->GetFileSize(name, &size).ok()) continue;
     behind += log == number ? size - std::min(size, offset) : size;
   }
-  const std::string what = std::to_string(behind) + " bytes from " + WalFileName(parts().config.wal_dir, number) + " at offset " +
+  const std::string what = std::to_string(behind) + " bytes from " +
+                           WalFileName(config.wal_dir, number) + " at offset " +
                            std::to_string(offset) + " on are not replayed";
-  if (behind > 0) parts().reports.AddWalDamage(what);
-  LogInfo(parts().config.info_log.get(), "write-ahead log: " + what);
+  if (behind > 0) engine_->reports.AddWalDamage(what);
+  LogInfo(config.info_log.get(), "write-ahead log: " + what);
 }
 
 Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
                                 const std::vector<uint64_t>& logs) {
-  const auto families = parts().families.All();
+  const DbConfig& config = database().config;
+  const auto families = database().families.All();
   if (request_.read_only) {
-    if (parts().config.options.max_open_files < 0) {
+    if (config.options.max_open_files < 0) {
       // A primary may delete them at any moment. A read reports a file that cannot be opened.
-      for (const uint64_t number : parts().ledger.LiveFiles()) {
+      for (const uint64_t number : database().ledger->LiveFiles()) {
         std::shared_ptr<CompactionFile> file;
-        parts().tables.Get(number, &file).PermitUncheckedError();
+        database().tables->Get(number, &file).PermitUncheckedError();
       }
     }
     for (const uint64_t number : logs) {
@@ -383,30 +390,30 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
         bytes = report.end_offset;  // a primary may append more
       } else {
         // A copy will notice a log that is deleted by now.
-        parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, number), &bytes).PermitUncheckedError();
+        const std::string name = WalFileName(config.wal_dir, number);
+        config.fs->GetFileSize(name, &bytes).PermitUncheckedError();
       }
-      parts().live_files.AddReplayedLog({number, bytes});
+      engine_->live_files.AddReplayedLog({number, bytes});
     }
-    ReadStateGarbage garbage(&parts().space);
-    MutexLock lock(&parts().mu);
+    ReadStateGarbage garbage(&engine_->space);
+    MutexLock lock(&database().mu);
     for (const auto& family : families) family->InstallReadState(garbage.list());
     return Status::OK();
   }
   for (const uint64_t number : unused_logs_) {
     // If it stays, or comes back in a power cut, it is skipped.
-    parts().config.fs->DeleteFile(WalFileName(parts().config.wal_dir, number)).PermitUncheckedError();
+    config.fs->DeleteFile(WalFileName(config.wal_dir, number)).PermitUncheckedError();
   }
   // Logs that could not be read to their end must not be read again before
   // newer ones. So their records are flushed, with any option. The same holds
   // for logs of another identity.
-  bool keep_logs = !new_identity_ &&
-                   parts().config.options.avoid_flush_during_recovery && !flushed_ &&
+  bool keep_logs = !new_identity_ && config.options.avoid_flush_during_recovery && !flushed_ &&
                    !report.stopped_early && report.dropped_bytes == 0 && report.problems.empty();
   // A killed process leaves them unsynced in the kernel. Later synced writes depend on them.
   if (keep_logs && !logs.empty()) {
     Status s = SyncLogs(logs);
     keep_logs = s.ok();
-    if (!s.ok()) LogInfo(parts().config.info_log.get(), "the logs are not kept: " + s.ToString());
+    if (!s.ok()) LogInfo(config.info_log.get(), "the logs are not kept: " + s.ToString());
   }
   if (!keep_logs) {
     // Sections logged again are durable before the tables. So earlier writes must be durable, too.
@@ -421,18 +428,18 @@ Status DbOpener::FinishRecovery(const WalRecoveryReport& report,
   }
   for (uint64_t number : logs) {
     uint64_t bytes = 0;
-    Status s = parts().config.fs->GetFileSize(WalFileName(parts().config.wal_dir, number), &bytes);
+    Status s = config.fs->GetFileSize(WalFileName(config.wal_dir, number), &bytes);
     if (!s.ok()) return s;
-    parts().front.logs.AddRecovered(number, bytes);
+    database().front.logs.AddRecovered(number, bytes);
   }
-  if (!logs.empty()) parts().front.logs.SetRecoveredEnd({report.end_number, report.end_offset});
+  if (!logs.empty()) database().front.logs.SetRecoveredEnd({report.end_number, report.end_offset});
   return StartWriting(report);
 }
 
 // Writes prepared sections into the first log, before the manifest releases the
 // old ones. After a crash in between they are found twice, which does no harm.
 Status DbOpener::RelogPrepared() {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   const uint64_t number = db.front.logs.current_number();
   for (auto& [xid, transaction] : prepared_) {
     transaction.section = std::make_shared<PreparedSection>(xid);
@@ -453,9 +460,9 @@ Status DbOpener::RelogPrepared() {
 
 // The first log and the new manifest. `report` names the logs that are kept.
 Status DbOpener::StartWriting(const WalRecoveryReport& report) {
-  const DatabaseParts& db = parts();
+  DatabaseState& db = database();
   writing_ = true;
-  if (Status s = db.space.obsolete().OpenArchive(); !s.ok()) return s;
+  if (Status s = engine_->space.obsolete().OpenArchive(); !s.ok()) return s;
   WalHeader header;
   header.compression = db.config.options.wal_compression;
   header.predecessor = report.end_number;
@@ -467,7 +474,7 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
   const uint64_t number = db.front.logs.current_number();
   if (Status s = RelogPrepared(); !s.ok()) return s;
   {
-    ReadStateGarbage garbage(&parts().space);
+    ReadStateGarbage garbage(&engine_->space);
     MutexLock lock(&db.mu);
     for (const auto& family : db.families.All()) {
       MemTables& memtables = family->memtables();
@@ -487,21 +494,21 @@ Status DbOpener::StartWriting(const WalRecoveryReport& report) {
 
 // Deletes files that no manifest names. Failures are logged, and the next open tries again.
 void DbOpener::DeleteLeftovers() {
-  const DbConfig& config = parts().config;
-  parts().spare_files.DeleteAll();  // or they would be deleted as leftovers, and used later
-  const std::vector<uint64_t> live_list = parts().ledger.LiveFiles();
+  const DbConfig& config = database().config;
+  database().spare_files.DeleteAll();  // or they would be deleted as leftovers, and used later
+  const std::vector<uint64_t> live_list = database().ledger->LiveFiles();
   const std::set<uint64_t> live(live_list.begin(), live_list.end());
   std::set<std::string> pages;
   {
-    MutexLock lock(&parts().mu);
-    for (const auto& family : parts().families.All()) {
+    MutexLock lock(&database().mu);
+    for (const auto& family : database().families.All()) {
       const Pages* const in_place = family->store()->pages();
       if (in_place == nullptr) continue;
       for (const std::string& path : in_place->FilesInPlace()) pages.insert(path);
     }
   }
   std::set<std::string> dirs{request_.name, config.wal_dir};
-  for (const std::string& dir : parts().tables.dirs()->All()) dirs.insert(dir);
+  for (const std::string& dir : database().tables->dirs()->All()) dirs.insert(dir);
   for (const std::string& dir : dirs) {
     std::vector<std::string> names;
     if (!config.fs->GetChildren(dir, &names).ok()) continue;
@@ -509,7 +516,7 @@ void DbOpener::DeleteLeftovers() {
       uint64_t number = 0;
       FileType type;
       if (IsTrashName(name)) {
-        Status s = parts().space.tracked().DeleteTrash(JoinPath(dir, name));
+        Status s = engine_->space.tracked().DeleteTrash(JoinPath(dir, name));
         LogInfo(config.info_log.get(), "deleting " + JoinPath(dir, name) + ": " + s.ToString());
         continue;
       }
@@ -519,19 +526,19 @@ void DbOpener::DeleteLeftovers() {
       if (dir != request_.name && !tables && (type != FileType::kWal || dir != config.wal_dir)) continue;
       bool remove = false;
       if (type == FileType::kWal) {
-        remove = number < parts().commits.min_log_number();
+        remove = number < database().commits.min_log_number();
       } else if (type == FileType::kPieceFile) {
         remove = live.count(number) == 0;
       } else if (type == FileType::kPageFile) {
         remove = pages.count(JoinPath(dir, name)) == 0;
       } else if (type == FileType::kManifest || type == FileType::kManifestMirror) {
-        remove = number != parts().commits.manifest_number();
+        remove = number != database().commits.manifest_number();
       } else if (type == FileType::kTemp) {
         remove = true;
       }
       if (!remove || IsForeign(dir, name, type, number)) continue;
       if (type == FileType::kWal && number <= last_replayed_log_ && dir == config.wal_dir) {
-        Status s = parts().space.obsolete().RetireLog(number);
+        Status s = engine_->space.obsolete().RetireLog(number);
         LogInfo(config.info_log.get(), "put away log " + std::to_string(number) + ": " + s.ToString());
         continue;
       }

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <set>
 
-#include "db/db_impl.h"
+#include "db/engine.h"
 #include "db/open/log_contents.h"
 #include "db/open/lost_current.h"
 #include "db/open/lost_manifest.h"
 #include "db/open/open.h"
+#include "db/report/info_log.h"
 #include "env/create_dir.h"
 #include "env/missing.h"
 #include "format/file_names.h"
@@ -482,8 +483,8 @@ uint64_t Repairer::NumberBehindAll(const FileList& files) const {
 Status Repairer::CheckTables() {
   DbConfig config = config_;
   config.access = Access::kReadOnly;
-  DBImpl database(std::move(config));
-  const DatabaseParts& db = database.parts();
+  Engine engine(std::move(config));
+  DatabaseState& db = engine.state;
   db.stores.hasher = KeyHasher(state_.hash_seed);
   db.stores.log_info = [this](const std::string& line) { Log(line); };
   db.stores.describe_job = [&](JobRecord* record) {
@@ -497,7 +498,7 @@ Status Repairer::CheckTables() {
   FileList files;
   if (Status s = Files(&files); !s.ok()) return s;
   db.commits.RaiseNextNumber(NumberBehindAll(files));
-  for (const std::string& dir : recorded_dirs_) db.tables.dirs()->Add(dir);
+  for (const std::string& dir : recorded_dirs_) db.tables->dirs()->Add(dir);
   files_before_.emplace(files.begin(), files.end());
   SalvageReport found;
   for (auto& [id, family] : state_.families) {
@@ -512,12 +513,13 @@ Status Repairer::CheckTables() {
     std::shared_ptr<ColumnFamily> opened;
     const rocksdb::ColumnFamilyOptions sanitized =
         SanitizeFamilyOptions(options_, descriptor->options);
-    if (Status s = db.family_factory.Make(id, family.name, sanitized, &opened); !s.ok()) return s;
-    if (Status s = opened->store()->Open(); !s.ok()) return s;
+    Status s = engine.family_factory.Make(id, family.name, sanitized, &opened);
+    if (s.ok()) s = opened->store()->Open();
+    if (!s.ok()) return s;
     VersionEdit edit;
     bool changed = false;
     edit.column_family = id;
-    Status s = opened->store()->Salvage(family.AllTables(id), &edit, &changed, &found);
+    s = opened->store()->Salvage(family.AllTables(id), &edit, &changed, &found);
     if (s.ok() && changed) s = state_.Apply(std::move(edit));
     if (!s.ok()) return s;
     changed_ = changed_ || changed;
