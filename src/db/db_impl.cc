@@ -67,11 +67,11 @@ Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handle
 }
 
 Status DBImpl::DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) {
-  return Inherited() ? InheritedStatus() : engine_->family_manager.DestroyHandle(handle);
+  return Inherited() ? InheritedStatus() : engine_->family_handles.Destroy(handle);
 }
 
 ColumnFamilyHandle* DBImpl::DefaultColumnFamily() const {
-  return engine_->family_manager.default_handle();
+  return engine_->family_handles.default_handle();
 }
 
 Status DBImpl::SetOptions(ColumnFamilyHandle* family,

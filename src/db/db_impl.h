@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database that DB::Open gives: forwards the calls of rocksdb::DB to the parts of its Engine.
-// In a child of fork() a call answers InheritedStatus(), or a value without meaning, and takes no
-// lock; `delete` does nothing.
+// What DB::Open gives: forwards calls to the parts of its Engine. In a child of fork() it takes no
+// lock: calls answer InheritedStatus(), or a value without meaning, and `delete` does nothing.
 //
 // Thread safety: all public methods, except that Close and the destructor run alone.
 #pragma once
@@ -24,6 +23,7 @@ using rocksdb::Range;
 
 class DBImpl final : public ExtendedDB {
  public:
+  using Handles = std::vector<ColumnFamilyHandle*>;
   // `engine` is recovered. Its Start comes next.
   explicit DBImpl(std::unique_ptr<Engine> engine);
   ~DBImpl() override;
@@ -36,12 +36,11 @@ class DBImpl final : public ExtendedDB {
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             ColumnFamilyHandle** handle) override;
   Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
-                              const std::vector<std::string>& names,
-                              std::vector<ColumnFamilyHandle*>* handles) override;
+                              const std::vector<std::string>& names, Handles* handles) override;
   Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
-                              std::vector<ColumnFamilyHandle*>* handles) override;
+                              Handles* handles) override;
   Status DropColumnFamily(ColumnFamilyHandle* handle) override;
-  Status DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) override;
+  Status DropColumnFamilies(const Handles& handles) override;
   Status DestroyColumnFamilyHandle(ColumnFamilyHandle* handle) override;
   ColumnFamilyHandle* DefaultColumnFamily() const override;
   using DB::SetOptions;
@@ -100,11 +99,10 @@ class DBImpl final : public ExtendedDB {
                           PinnableSlice* operands, rocksdb::GetMergeOperandsOptions* merge_options,
                           int* number_of_operands) override;
   using DB::MultiGet;
-  std::vector<Status> MultiGet(
-      const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-      const std::vector<Slice>& keys, std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options,
-                               const std::vector<ColumnFamilyHandle*>& families,
+  std::vector<Status> MultiGet(const ReadOptions& options, const Handles& families,
+                               const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const Handles& families,
                                const std::vector<Slice>& keys, std::vector<std::string>* values,
                                std::vector<std::string>* timestamps) override;
   void MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
@@ -124,7 +122,7 @@ class DBImpl final : public ExtendedDB {
                    std::string* value, std::string* timestamp, bool* value_found) override;
   using DB::NewIterator;
   rocksdb::Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
-  Status NewIterators(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+  Status NewIterators(const ReadOptions& options, const Handles& families,
                       std::vector<rocksdb::Iterator*>* iterators) override;
   const rocksdb::Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const rocksdb::Snapshot* snapshot) override;
@@ -132,8 +130,7 @@ class DBImpl final : public ExtendedDB {
   // --- Flushes, compactions, tables from outside (db_impl_jobs.cc) ---
   using DB::Flush;
   Status Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* family) override;
-  Status Flush(const rocksdb::FlushOptions& options,
-               const std::vector<ColumnFamilyHandle*>& families) override;
+  Status Flush(const rocksdb::FlushOptions& options, const Handles& families) override;
   using DB::CompactRange;
   Status CompactRange(const rocksdb::CompactRangeOptions& options, ColumnFamilyHandle* family,
                       const Slice* begin, const Slice* end) override;
@@ -148,7 +145,7 @@ class DBImpl final : public ExtendedDB {
   Status PromoteL0(ColumnFamilyHandle* family, int target_level) override;
   Status PauseBackgroundWork() override;
   Status ContinueBackgroundWork() override;
-  Status EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) override;
+  Status EnableAutoCompaction(const Handles& families) override;
   void DisableManualCompaction() override;
   void EnableManualCompaction() override;
   using DB::IngestExternalFile;
@@ -216,8 +213,7 @@ class DBImpl final : public ExtendedDB {
   Status StartTrace(const rocksdb::TraceOptions& options,
                     std::unique_ptr<rocksdb::TraceWriter>&& writer) override;
   Status EndTrace() override;
-  Status NewDefaultReplayer(const std::vector<ColumnFamilyHandle*>& handles,
-                            std::unique_ptr<rocksdb::TraceReader>&& reader,
+  Status NewDefaultReplayer(const Handles& handles, std::unique_ptr<rocksdb::TraceReader>&& reader,
                             std::unique_ptr<rocksdb::Replayer>* replayer) override;
 
   // --- ExtendedDB (db_impl_data.cc, db_impl_jobs.cc) ---

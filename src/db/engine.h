@@ -96,7 +96,8 @@ struct Engine final {
                                  stalls,       state.listeners, jobs};
   Flusher flusher{job_environment, state.front, memtable_switch, jobs};
   Resumer resumer{job_environment, state.front, jobs, flusher};
-  FamilyChanges family_changes{state.config, stalls, memtable_switch, jobs, &state.mu};
+  FamilyChanges family_changes{state.config, stalls,        memtable_switch,
+                               jobs,         options_files, &state.mu};
   ManualCompactions manual_compactions{job_environment, jobs, flusher};
 
   // --- Writes and reads ---
@@ -118,14 +119,15 @@ struct Engine final {
                 &state.mu};
 
   // --- Column families, their options, and tables from outside ---
-  FamilyFactory family_factory{state.config, state.stores, snapshots, space, &state.mu};
+  FamilyFactory family_factory{state.config, state.ownership.get(), state.stores,
+                               snapshots,    space,                 &state.mu};
   OptionsFiles options_files{state.config,   state.ownership.get(), &state.mu,
                              state.families, state.commits,         *state.ledger};
-  FamilyManager family_manager{state.config,    state.ownership.get(), &state.mu,
-                               state.front,     state.errors,          state.commits,
-                               state.manifest_state, state.families,   family_factory,
-                               options_files,   space,                 state.listeners,
-                               family_changes,  error_reporter};
+  FamilyHandles family_handles{state.config, state.listeners, space};
+  FamilyManager family_manager{state.config,  &state.mu,     state.front,    state.errors,
+                               state.commits, state.manifest_state, state.families,
+                               family_factory, family_handles, space, family_changes,
+                               error_reporter};
   Ingester ingester{job_environment, state.front, jobs, flusher, family_manager};
   FamilyHistories family_histories{state.config, &state.mu, state.commits, space};
 
@@ -143,7 +145,7 @@ struct Engine final {
   OptionSetter option_setter{
       state.config, &state.mu, state.front.queue,
       OptionUsers{state.stores, state.front.logs, scheduler, *reports.stats_dump()},
-      state.families, options_files, space, family_changes};
+      state.families, space, family_changes};
 
  private:
   Status CloseFiles() EXCLUDES(state.mu);

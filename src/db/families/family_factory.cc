@@ -2,6 +2,7 @@
 #include "db/families/family_factory.h"
 
 #include "db/open/make_store.h"
+#include "env/create_dir.h"
 #include "format/file_names.h"
 
 namespace compassdb {
@@ -24,6 +25,16 @@ Status FamilyFactory::CheckTableless(const std::string& name) const {
   Status s = config_.fs->NewPageFile(path, FileOptions(), /*create=*/true, &probe);
   if (s.ok()) s = probe->Close();
   return s.ok() ? config_.fs->DeleteFile(path) : s;
+}
+
+Status FamilyFactory::MakeDirs(const std::string& name, const std::vector<rocksdb::DbPath>& paths,
+                               bool own) {
+  for (const rocksdb::DbPath& path : paths) {
+    if (Status s = CreateDirDurably(config_.fs, path.path); !s.ok()) return s;
+    if (ownership_ == nullptr || !own) continue;
+    if (Status s = ownership_->AddTables(name, path.path, path.target_size); !s.ok()) return s;
+  }
+  return Status::OK();
 }
 
 Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,

@@ -2,19 +2,9 @@
 #include "db/families/family_manager.h"
 
 #include "db/report/info_log.h"
-#include "env/create_dir.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
-
-Status FamilyManager::MakeDirs(const std::string& family, const std::vector<rocksdb::DbPath>& paths, bool own) {
-  for (const rocksdb::DbPath& path : paths) {
-    if (Status s = CreateDirDurably(config_.fs, path.path); !s.ok()) return s;
-    if (ownership_ == nullptr || !own) continue;
-    if (Status s = ownership_->AddTables(family, path.path, path.target_size); !s.ok()) return s;
-  }
-  return Status::OK();
-}
 
 Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                              std::shared_ptr<ColumnFamily>* family) {
@@ -39,7 +29,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
     MutexLock lock(mu_);
     id = manifest_state_.NewFamilyId();
   }
-  Status s = MakeDirs(name, sanitized.options.cf_paths, /*own=*/!options.cf_paths.empty());
+  Status s = factory_.MakeDirs(name, sanitized.options.cf_paths, /*own=*/!options.cf_paths.empty());
   if (s.ok()) s = factory_.Make(id, name, sanitized.options, family);
   if (s.ok()) s = (*family)->store()->Open();
   if (!s.ok()) return s;
@@ -75,10 +65,9 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
   *handle = nullptr;
   std::shared_ptr<ColumnFamily> family;
   if (Status s = Create(options, name, &family); !s.ok()) return s;
-  observer_.FamiliesChanged();
   // The family exists even if the OPTIONS file failed. A caller that gets an error expects no handle.
-  if (Status s = options_files_.Write(); !s.ok()) return s;
-  *handle = new ColumnFamilyHandleImpl(std::move(family), this);
+  if (Status s = observer_.FamiliesChanged(); !s.ok()) return s;
+  *handle = handles_.New(std::move(family));
   return Status::OK();
 }
 
@@ -90,11 +79,10 @@ Status FamilyManager::Create(const std::vector<rocksdb::ColumnFamilyDescriptor>&
     std::shared_ptr<ColumnFamily> family;
     s = Create(descriptor.options, descriptor.name, &family);
     if (!s.ok()) break;
-    handles->push_back(new ColumnFamilyHandleImpl(std::move(family), this));
+    handles->push_back(handles_.New(std::move(family)));
   }
   if (!handles->empty()) {
-    observer_.FamiliesChanged();
-    Status written = options_files_.Write();
+    Status written = observer_.FamiliesChanged();
     if (s.ok()) s = written;
   }
   return s;
@@ -142,33 +130,13 @@ Status FamilyManager::Drop(const std::vector<rocksdb::ColumnFamilyHandle*>& hand
     return s;
   }
   if (!any) return refused;
-  observer_.FamiliesChanged();
+  s = observer_.FamiliesChanged();
   space_.Purge();
-  s = options_files_.Write();
   return refused.ok() ? s : refused;
 }
 
-void FamilyManager::MakeDefaultHandle() {
-  default_handle_ = std::make_unique<ColumnFamilyHandleImpl>(families_.ById(0), /*owner=*/nullptr);
-}
-
-Status FamilyManager::DestroyHandle(rocksdb::ColumnFamilyHandle* handle) {
-  if (handle == default_handle_.get()) {
-    return Status::InvalidArgument(
-        "Cannot destroy the handle returned by DefaultColumnFamily()");
-  }
-  delete handle;
-  return Status::OK();
-}
-
-void FamilyManager::DroppedFamilyReleased() {
-  // At once, because a user may delete handles and then expect free space.
-  if (!config_.options.avoid_unnecessary_blocking_io) space_.Purge();
-}
-
 void FamilyManager::Close() {
-  if (default_handle_ != nullptr) listeners_.HandleDeletion(default_handle_.get());
-  default_handle_.reset();
+  handles_.Close();
   for (const auto& family : families_.All()) families_.Remove(family->id());
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compassdb/table.h"
+#include "db/families/options_files.h"
 #include "env/sim/fault_injection_file_system.h"
 #include "rocksdb/listener.h"
 
@@ -48,7 +49,7 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
     EXPECT_TRUE(front_.logs.Close().ok());
   }
   void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override { changed_.push_back(family->name()); }
-  void FamiliesChanged() override {}
+  Status FamiliesChanged() override { return options_files_.Write(); }
   void SetBackgroundError(const Status& error, rocksdb::BackgroundErrorReason reason) override {
     errors_.Set(error, reason).PermitUncheckedError();
   }
@@ -89,22 +90,11 @@ class FamilyManagerTest : public ::testing::Test, protected FamilyObserver, prot
   SpaceReclaimer space_{config_,    /*read_only=*/false, {tables_, ledger_, commits_, front_.logs}, &mu_,
                         scheduler_, *this,               {event_log_, listeners_}};
   SnapshotList snapshots_{&front_.last_sequence, &mu_, this};
-  FamilyFactory factory_{config_, stores_, snapshots_, space_, &mu_};
+  FamilyFactory factory_{config_, /*ownership=*/nullptr, stores_, snapshots_, space_, &mu_};
   OptionsFiles options_files_{config_, /*ownership=*/nullptr, &mu_, families_, commits_, ledger_};
-  FamilyManager manager_{config_,
-                         /*ownership=*/nullptr,
-                         &mu_,
-                         front_,
-                         errors_,
-                         commits_,
-                         manifest_state_,
-                         families_,
-                         factory_,
-                         options_files_,
-                         space_,
-                         listeners_,
-                         *this,
-                         *this};
+  FamilyHandles handles_{config_, listeners_, space_};
+  FamilyManager manager_{config_,   &mu_,     front_,   errors_, commits_, manifest_state_,
+                         families_, factory_, handles_, space_,  *this,    *this};
   std::vector<std::string> changed_;
 };
 
@@ -122,10 +112,10 @@ TEST_F(FamilyManagerTest, ANewFamilyHasTheNextIdAndNoOlderRecords) {
   EXPECT_GT(options_files_.number(), 0u);
   // An id is not used twice.
   ASSERT_TRUE(manager_.Drop({handle}).ok());
-  ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+  ASSERT_TRUE(handles_.Destroy(handle).ok());
   ASSERT_TRUE(manager_.Create(options_, "one", &handle).ok());
   EXPECT_EQ(handle->GetID(), 2u);
-  ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+  ASSERT_TRUE(handles_.Destroy(handle).ok());
 }
 
 TEST_F(FamilyManagerTest, AFamilyThatCannotBeCommittedIsNone) {
@@ -142,19 +132,19 @@ TEST_F(FamilyManagerTest, AFamilyThatCannotBeCommittedIsNone) {
 TEST_F(FamilyManagerTest, TheFirstThatCannotBeDroppedEndsTheCall) {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   ASSERT_TRUE(manager_.Create({{"one", options_}, {"two", options_}}, &handles).ok());
-  manager_.MakeDefaultHandle();
-  EXPECT_TRUE(manager_.Drop({handles[0], manager_.default_handle(), handles[1]}).IsInvalidArgument());
+  handles_.MakeDefault(families_.ById(0));
+  EXPECT_TRUE(manager_.Drop({handles[0], handles_.default_handle(), handles[1]}).IsInvalidArgument());
   EXPECT_EQ(families_.ByName("one"), nullptr);
   EXPECT_NE(families_.ByName("two"), nullptr);
   EXPECT_TRUE(manager_.Drop({handles[0]}).IsInvalidArgument());  // it is dropped already
-  for (auto* handle : handles) ASSERT_TRUE(manager_.DestroyHandle(handle).ok());
+  for (auto* handle : handles) ASSERT_TRUE(handles_.Destroy(handle).ok());
 }
 
 TEST_F(FamilyManagerTest, ListenersHearOfTheEndOfHandles) {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   ASSERT_TRUE(manager_.Create({{"one", options_}}, &handles).ok());
-  manager_.MakeDefaultHandle();
-  EXPECT_TRUE(manager_.DestroyHandle(manager_.default_handle()).IsInvalidArgument());
+  handles_.MakeDefault(families_.ById(0));
+  EXPECT_TRUE(handles_.Destroy(handles_.default_handle()).IsInvalidArgument());
   delete handles[0];
   EXPECT_EQ(listener_->deleted, std::vector<std::string>{"one"});
   manager_.Close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a database that depend on its families and their options: the write path and background jobs.
+// What depends on a database's families and their options: writers, background jobs, the OPTIONS file.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ class FamilyObserver {
  public:
   // [mutex, front] The family was created or dropped, or has other options; null: the options of the database changed.
   virtual void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) = 0;
-  // Afterwards, without locks.
-  virtual void FamiliesChanged() = 0;
+  // Afterwards, without locks; once for several families. The change stays, also if this fails.
+  virtual Status FamiliesChanged() = 0;
 
  protected:
   ~FamilyObserver() = default;

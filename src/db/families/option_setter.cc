@@ -49,9 +49,8 @@ Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& famil
     family->LimitMemTables();
     observer_.FamilyChanged(family);
   }
-  observer_.FamiliesChanged();
   space_.Configure(families_);
-  return options_files_.Write();
+  return observer_.FamiliesChanged();
 }
 
 Status OptionSetter::SetDbOptions(const Changes& changes) {
@@ -72,7 +71,6 @@ Status OptionSetter::SetDbOptions(const Changes& changes) {
     users_.scheduler.EnsureThreads(JobPriority::kLow, config_.max_compactions());
     observer_.FamilyChanged(nullptr);
   }
-  observer_.FamiliesChanged();
   users_.logs.SetBytesPerSync(changed.wal_bytes_per_sync);
   users_.stores.files->SetLimits(FileLimits(changed));
   if (changed.stats_dump_period_sec != present.stats_dump_period_sec ||
@@ -80,7 +78,7 @@ Status OptionSetter::SetDbOptions(const Changes& changes) {
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {
     users_.stats.Schedule();
   }
-  return options_files_.Write();
+  return observer_.FamiliesChanged();
 }
 
 rocksdb::DBOptions OptionSetter::DbOptions() const {

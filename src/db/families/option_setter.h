@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "db/families/family_observer.h"
-#include "db/families/options_files.h"
 #include "db/jobs/scheduler.h"
 #include "db/open/db_config.h"
 #include "db/report/stats_dump.h"
@@ -30,14 +29,12 @@ class OptionSetter {
  public:
   using Changes = std::unordered_map<std::string, std::string>;
   OptionSetter(DbConfig& config, Mutex* mu, WriteThread& queue, const OptionUsers& users,
-               const ColumnFamilySet& families, OptionsFiles& options_files, SpaceReclaimer& space,
-               FamilyObserver& observer)
+               const ColumnFamilySet& families, SpaceReclaimer& space, FamilyObserver& observer)
       : config_(config),
         mu_(mu),
         queue_(queue),
         users_(users),
         families_(families),
-        options_files_(options_files),
         space_(space),
         observer_(observer) {}
 
@@ -52,7 +49,6 @@ class OptionSetter {
   WriteThread& queue_;
   const OptionUsers users_;
   const ColumnFamilySet& families_;
-  OptionsFiles& options_files_;
   SpaceReclaimer& space_;
   FamilyObserver& observer_;
   Mutex one_at_a_time_;  // before the front

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates writers and background jobs when families or options change.
+// Updates writers, background jobs and the OPTIONS file when families or options change.
 #pragma once
 
 #include "db/families/family_observer.h"
+#include "db/families/options_files.h"
 #include "db/jobs/background_jobs.h"
 #include "db/write/memtable_switcher.h"
 
@@ -11,8 +12,14 @@ namespace compassdb {
 class FamilyChanges final : public FamilyObserver {
  public:
   // All of it outlives this. `mu`: the database mutex.
-  FamilyChanges(const DbConfig& config, WriteStalls& stalls, MemTableSwitcher& switcher, BackgroundJobs& jobs, Mutex* mu)
-      : config_(config), stalls_(stalls), switcher_(switcher), jobs_(jobs), mu_(mu) {}
+  FamilyChanges(const DbConfig& config, WriteStalls& stalls, MemTableSwitcher& switcher,
+                BackgroundJobs& jobs, OptionsFiles& options_files, Mutex* mu)
+      : config_(config),
+        stalls_(stalls),
+        switcher_(switcher),
+        jobs_(jobs),
+        options_files_(options_files),
+        mu_(mu) {}
 
   void FamilyChanged(const std::shared_ptr<ColumnFamily>& family) override {
     mu_->AssertHeld();
@@ -25,9 +32,10 @@ class FamilyChanges final : public FamilyObserver {
     stalls_.Update();
     jobs_.MaybeSchedule();
   }
-  void FamiliesChanged() override {
+  Status FamiliesChanged() override {
     stalls_.NotifyListeners();
     jobs_.ScheduleIdleLooks();
+    return options_files_.Write();
   }
 
  private:
@@ -35,6 +43,7 @@ class FamilyChanges final : public FamilyObserver {
   WriteStalls& stalls_;
   MemTableSwitcher& switcher_;
   BackgroundJobs& jobs_;
+  OptionsFiles& options_files_;
   Mutex* const mu_;
 };
 

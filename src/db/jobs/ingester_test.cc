@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "db/families/options_files.h"
 #include "db/testing/jobs_test_util.h"
 
 namespace compassdb {
@@ -12,14 +13,14 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
  protected:
   IngesterTest() {
     Open();
-    manager_.MakeDefaultHandle();
+    handles_.MakeDefault(db.families.ById(0));
   }
   ~IngesterTest() override {
     jobs.Close();
     manager_.Close();
   }
   void FamilyChanged(const std::shared_ptr<ColumnFamily>&) override {}
-  void FamiliesChanged() override {}
+  Status FamiliesChanged() override { return options_files_.Write(); }
 
   // A file with one record.
   std::string MakeFile(const std::string& key) {
@@ -38,7 +39,7 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
   }
   Status Ingest(const std::string& path, const rocksdb::IngestExternalFileOptions& options = {}) {
     rocksdb::IngestExternalFileArg arg;
-    arg.column_family = manager_.default_handle();
+    arg.column_family = handles_.default_handle();
     arg.external_files = {path};
     arg.options = options;
     return ingester_.Ingest({arg});
@@ -50,23 +51,12 @@ class IngesterTest : public ::testing::Test, protected JobsHarness, protected Fa
     return tables;
   }
 
-  FamilyFactory factory_{config, db.context, snapshots, space, &db.mu};
+  FamilyFactory factory_{config, /*ownership=*/nullptr, db.context, snapshots, space, &db.mu};
   OptionsFiles options_files_{config, /*ownership=*/nullptr, &db.mu, db.families, commits, db.ledger};
   ManifestState manifest_state_{&db.mu, db.families, db.ledger, front};
-  FamilyManager manager_{config,
-                         /*ownership=*/nullptr,
-                         &db.mu,
-                         front,
-                         errors,
-                         commits,
-                         manifest_state_,
-                         db.families,
-                         factory_,
-                         options_files_,
-                         space,
-                         listeners,
-                         *this,
-                         *this};
+  FamilyHandles handles_{config, listeners, space};
+  FamilyManager manager_{config,      &db.mu,   front,    errors, commits, manifest_state_,
+                         db.families, factory_, handles_, space,  *this,   *this};
   Flusher flusher_{environment, front, *this, jobs};
   Ingester ingester_{environment, front, jobs, flusher_, manager_};
 };

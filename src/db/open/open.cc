@@ -455,11 +455,11 @@ Status DbOpener::CreateMissingFamilies() {
 void DbOpener::MakeHandles(std::vector<ColumnFamilyHandle*>* handles) {
   if (handles != nullptr) {
     for (const rocksdb::ColumnFamilyDescriptor& descriptor : request_.families) {
-      handles->push_back(new ColumnFamilyHandleImpl(database().families.ByName(descriptor.name),
-                                                    &engine_->family_manager));
+      handles->push_back(
+          engine_->family_handles.New(database().families.ByName(descriptor.name)));
     }
   }
-  engine_->family_manager.MakeDefaultHandle();
+  engine_->family_handles.MakeDefault(database().families.ById(0));
 }
 
 }  // namespace compassdb
