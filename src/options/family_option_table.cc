@@ -180,7 +180,8 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
                          "tables are split by their live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
-                         "a table is split at one to two times as much live data"));
+                         "a table is split at two to four times as much live data; leveled, at 1 MB "
+                         "or less"));
   t->push_back(Scalar<F>(FIELD(target_file_size_multiplier), kMutable, kHint,
                          "tables of all levels have the same size"));
   t->push_back(Scalar<F>(FIELD(max_compaction_bytes), kMutable, kYes, "input of one job"));

@@ -23,7 +23,8 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   const ValueSpace* const values = store->values();
   const Pages* const pages = store->pages();
   compaction_pending = store->NeedsCompaction() || (pages != nullptr && pages->NeedsLongWork());
-  // If scans have made a compaction due since, the first report that sees it starts it.
+  // Scans request compactions in steps, so one may be pending that nothing has scheduled. A caller that
+  // waits until compaction-pending is 0 would wait for ever.
   if (compaction_pending) sources.background.MaybeSchedule();
   pending_bytes = store->PendingCompactionBytes();
   if (values != nullptr) value_bound = values->ValueBound();

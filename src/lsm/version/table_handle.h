@@ -77,7 +77,7 @@ class TableHandle {
   ScanCost* scan_cost() const { return &scan_cost_; }
   // Bytes of the handles, the store's map of tables, the pieces and the Tph, without loaded parts.
   size_t MemoryBytes() const;
-  // The table was marked for compaction (Store::MarkForCompaction).
+  // By Store::MarkForCompaction, or by a collector of table properties when a piece was written.
   bool marked_for_compaction() const { return marked_.load(std::memory_order_relaxed); }
   void MarkForCompaction() { marked_.store(true, std::memory_order_relaxed); }
   // The directory's extent is no longer named by the manifest.
