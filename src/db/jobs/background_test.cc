@@ -71,11 +71,17 @@ TEST_F(BackgroundTest, EveryThreadHasAName) {
     Flush();
   }
   ASSERT_TRUE(db_->WaitForCompact({}).ok());
-  std::set<std::string> names;
-  for (const auto& [task, name] : NamesOfThreads()) {
-    names.insert(name);
-    EXPECT_TRUE(before.count(task) != 0 || name.starts_with("compassdb:")) << name;
+  // A thread that was started for a job that another one did may not have run yet.
+  std::set<std::string> names, others;
+  for (int i = 0; i < 1000 && (i == 0 || !others.empty()); ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    others.clear();
+    for (const auto& [task, name] : NamesOfThreads()) {
+      names.insert(name);
+      if (before.count(task) == 0 && !name.starts_with("compassdb:")) others.insert(name);
+    }
   }
+  EXPECT_EQ(others, std::set<std::string>());
   for (const char* name : {"compassdb:high0", "compassdb:low0", "compassdb:timer"}) {
     EXPECT_EQ(names.count(name), 1u) << name;
   }
