@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of a tree that is stated as text. The cases are in testdata/:
+// Reads of a tree that is stated as text. The cases are in testdata/. They have the same answers
+// whether values are in the tables or separated from them.
 //
 //   tree     a new database: a memtable and levels, newest first; arguments are options
 //   write    adds records to the memtable
@@ -79,10 +80,13 @@ class IteratorTest : public DbTest, public ::testing::WithParamInterface<std::st
   IteratorTest() : original_(options_) {}
   ~IteratorTest() override { CloseTree(); }
 
-  std::string Answer(DataCase& data) {
-    unknown_.clear();
-    const std::string answer = Run(data);
-    return unknown_.empty() ? answer : unknown_;
+  void RunCases(bool separate_values) {
+    separate_values_ = separate_values;
+    RunDataDriven(GetParam(), [&](DataCase& data) {
+      unknown_.clear();
+      const std::string answer = Run(data);
+      return unknown_.empty() ? answer : unknown_;
+    });
   }
 
  private:
@@ -142,7 +146,10 @@ class IteratorTest : public DbTest, public ::testing::WithParamInterface<std::st
     options_.disable_auto_compactions = true;
     options_.statistics = rocksdb::CreateDBStatistics();
     options_.merge_operator = std::make_shared<AppendOperator>();
-    if (data.TakeFlag("times")) options_.comparator = BytewiseComparatorWithU64Ts();
+    const bool timed = data.TakeFlag("times");
+    if (timed) options_.comparator = BytewiseComparatorWithU64Ts();
+    options_.enable_blob_files = separate_values_ && !timed;  // not together
+    options_.min_blob_size = 1;
     if (data.TakeFlag("reverse")) options_.comparator = rocksdb::ReverseBytewiseComparator();
     if (data.Has("prefix")) {
       options_.prefix_extractor.reset(
@@ -372,6 +379,7 @@ class IteratorTest : public DbTest, public ::testing::WithParamInterface<std::st
   }
 
   const rocksdb::Options original_;
+  bool separate_values_ = false;
   std::set<std::string> keys_;  // that were written
   std::map<std::string, const rocksdb::Snapshot*> snapshots_;
   std::optional<StatedRead> read_;
@@ -379,9 +387,8 @@ class IteratorTest : public DbTest, public ::testing::WithParamInterface<std::st
   std::string unknown_;
 };
 
-TEST_P(IteratorTest, Cases) {
-  RunDataDriven(GetParam(), [&](DataCase& data) { return Answer(data); });
-}
+TEST_P(IteratorTest, Cases) { RunCases(/*separate_values=*/false); }
+TEST_P(IteratorTest, CasesWithSeparatedValues) { RunCases(/*separate_values=*/true); }
 
 INSTANTIATE_TEST_SUITE_P(Files, IteratorTest, ::testing::ValuesIn(DataFiles(__FILE__)),
                          DataFileName);
