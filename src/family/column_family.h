@@ -91,10 +91,8 @@ class ColumnFamily {
 
   // Since open or ResetStats, for properties.
   struct Counters {
-    std::atomic<uint64_t> flush_bytes{0}, flushes{0}, flush_micros{0};
-    std::atomic<uint64_t> user_bytes{0};
-    std::atomic<uint64_t> compact_read_bytes{0}, compact_write_bytes{0}, compactions{0},
-        compact_micros{0};
+    std::atomic<uint64_t> flush_bytes{0}, flushes{0};
+    std::atomic<uint64_t> compact_read_bytes{0}, compact_write_bytes{0}, compactions{0};
     // By StallReason, as a number.
     std::array<std::atomic<uint64_t>, kStallReasons> slowdowns{}, stops{};
     static uint64_t Sum(const std::array<std::atomic<uint64_t>, kStallReasons>& by_reason) {

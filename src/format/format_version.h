@@ -24,8 +24,6 @@ constexpr uint64_t FormatMagic(const char (&text)[9]) {
   return magic;
 }
 
-// The framing of WAL and manifest (docs/formats/log.md).
-inline constexpr FileFormat kLogFormat{"log", FormatMagic("CmpsLog1"), 1, 1};
 inline constexpr FileFormat kWalFormat{"write-ahead log", FormatMagic("CmpsWal1"), 2, 3};
 inline constexpr FileFormat kSyncedMarkFormat{"synced mark", FormatMagic("CmpsSyn1"), 1, 1};
 inline constexpr FileFormat kManifestFormat{"manifest", FormatMagic("CmpsMan1"), 2, 8};

@@ -63,8 +63,6 @@ class LsmTask : public CompactionTask {
     Status s = job.Run(edit, report);
     if (!s.ok()) return s;
     store_->PinUntilInstalled(*report);
-    report->records_dropped = report->records_in - std::min(report->records_in,
-                                                            report->records_out);
     report->micros = (store_->context()->clock->NowNanos() - start) / 1000;
     store_->RecordJob(*report);
     return Status::OK();

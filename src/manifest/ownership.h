@@ -34,7 +34,6 @@ class Ownership {
   // Reads PLACES. A database without it is OK.
   Status Load();
   const Places& places() const { return places_; }
-  bool has_places() const { return has_places_; }
 
   // InvalidArgument, with advice, if the directory belongs to another database. Changes nothing.
   Status Check(const std::string& dir, const char* option) const;

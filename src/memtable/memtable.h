@@ -116,9 +116,6 @@ class MemTable {
   // The earliest WAL with any of its data; 0 if not known.
   uint64_t log_number() const { return log_number_.load(std::memory_order_acquire); }
   void set_log_number(uint64_t n) { log_number_.store(n, std::memory_order_release); }
-  // The first WAL with none of it: set when the memtable is switched.
-  uint64_t next_log_number() const { return next_log_number_.load(std::memory_order_acquire); }
-  void set_next_log_number(uint64_t n) { next_log_number_.store(n, std::memory_order_release); }
 
   void MarkImmutable() {
     CheckInvariants();
@@ -173,7 +170,6 @@ class MemTable {
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};
   std::atomic<SequenceNumber> largest_sequence_{0};
   std::atomic<uint64_t> log_number_{0};
-  std::atomic<uint64_t> next_log_number_{0};
   std::atomic<bool> immutable_{false};
 
   mutable Mutex tombstones_mu_;

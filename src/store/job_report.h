@@ -42,7 +42,6 @@ struct JobReport {
   uint64_t bytes_in_upper = 0;   // live delta bytes that came from the input level
   uint64_t records_in = 0;
   uint64_t records_out = 0;
-  uint64_t records_dropped = 0;
   CompactionIteratorStats merged;  // of jobs that merge
   uint64_t range_deletions_dropped = 0;  // by them, as nothing is below; one per part that drops it
   uint64_t micros = 0;

@@ -21,7 +21,6 @@ static_assert(std::endian::native == std::endian::little,
 inline constexpr int kMaxVarint32Bytes = 5;
 inline constexpr int kMaxVarint64Bytes = 10;
 
-inline void EncodeFixed16(char* dst, uint16_t v) { memcpy(dst, &v, sizeof(v)); }
 inline void EncodeFixed32(char* dst, uint32_t v) { memcpy(dst, &v, sizeof(v)); }
 inline void EncodeFixed64(char* dst, uint64_t v) { memcpy(dst, &v, sizeof(v)); }
 

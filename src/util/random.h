@@ -34,7 +34,6 @@ class Random {
     state_[3] = std::rotl(state_[3], 45);
     return result;
   }
-  uint32_t Next32() { return static_cast<uint32_t>(Next() >> 32); }
   // In [0, n); n > 0.
   uint64_t Uniform(uint64_t n) { return FastRange64(Next(), n); }
   // In [low, high].

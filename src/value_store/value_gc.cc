@@ -335,7 +335,6 @@ class Collection {
     for (size_t i = 0; i < deaths_.size(); ++i) {
       if (inputs_[death_runs_[i]].stays) known_dead.insert(deaths_[i].number);
     }
-    uint64_t dropped = 0;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Input& input = inputs_[i];
       const ValueRunMeta& meta = job_.inputs[i]->meta();
@@ -349,10 +348,7 @@ class Collection {
           continue;
         }
         const ValueEntry& e = input.values[slot];
-        if (!input.stays) {
-          ++dropped;
-          continue;
-        }
+        if (!input.stays) continue;
         // With its part of what the run has in addition to records.
         out->AddDeadHint(e.h1, static_cast<int64_t>(e.size * meta.extent.length / meta.records_bytes));
         if (input.dead[slot] && known_dead.count(e.number) == 0) {
@@ -360,7 +356,6 @@ class Collection {
         }
       }
     }
-    report_->values_dropped += dropped;
     for (const Pinned& p : pinned_) out->AddPinnedHint(p.h1, p.bytes, p.first, p.last);
   }
 

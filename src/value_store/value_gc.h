@@ -50,7 +50,6 @@ struct ValueGcReport {
   uint64_t values_in = 0;
   uint64_t values_moved = 0;
   uint64_t bytes_moved = 0;
-  uint64_t values_dropped = 0;
   bool counted = false;  // the edit is empty
   // The new hint of each input.
   std::vector<ValueHints> hints;

@@ -140,7 +140,6 @@ void MemTableFlush::Count(JobPart* part) {
   counters.flush_bytes += flushed;
   counters.compact_write_bytes += compacted;
   counters.compact_read_bytes += report.bytes_read;
-  counters.flush_micros += report.micros;
   ++counters.flushes;
 }
 

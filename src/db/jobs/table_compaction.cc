@@ -48,7 +48,6 @@ void TableCompaction::Report(const Status& s) {
     ColumnFamily::Counters& counters = part.family->counters;
     counters.compact_read_bytes += report.bytes_read;
     counters.compact_write_bytes += report.bytes_written;
-    counters.compact_micros += report.micros;
     ++counters.compactions;
   } else if (!Failed(s)) {
     Tick(statistics(), rocksdb::COMPACTION_CANCELLED);

@@ -454,8 +454,8 @@ void Reports::ResetStats() {
       family->levels_at_reset = levels;
     }
     ColumnFamily::Counters& c = family->counters;
-    c.flush_bytes = c.flushes = c.flush_micros = 0;
-    c.compact_read_bytes = c.compact_write_bytes = c.compactions = c.compact_micros = 0;
+    c.flush_bytes = c.flushes = 0;
+    c.compact_read_bytes = c.compact_write_bytes = c.compactions = 0;
     for (auto* const by_reason : {&c.slowdowns, &c.stops}) {
       for (auto& n : *by_reason) n = 0;
     }

@@ -48,7 +48,6 @@ class WriteThread {
     bool disable_wal = false;
     bool no_slowdown = false;
     bool low_pri = false;
-    bool ignore_missing_families = false;
     bool exclusive = false;  // not a write
     // Called at the front, before any write; may refuse. Such a write is a group of its own.
     const std::function<Status()>* check = nullptr;

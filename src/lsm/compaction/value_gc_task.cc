@@ -109,7 +109,6 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
     report->records_in = done.values_in;
     report->records_out = done.values_moved;
-    report->records_dropped = done.values_dropped;
     report->micros = (store_->context_->clock->NowNanos() - start) / 1000;
     store_->RecordJob(*report);
     return s;
