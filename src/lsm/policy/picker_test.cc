@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picker's results for given tables. The cases are in testdata/: a command's input is the
-// tables of each level that has any, and stays for the commands that follow:
+// The picker's results for given tables. The cases are in testdata/. Commands:
+//
+//   config      sets fields of PickerConfig for the rest of the file
+//   pick        PickCompaction
+//   group       PickGroup of level 1, with limit= and gain= (0 if there is none)
+//   memtables   PickMemTableMerge of memtables with range=a-z and bytes=
+//   manual      PickManual from=LEVEL to=LEVEL, created_before=ID, path=
+//   sizes       limit, goal and score of each level
+//   paths       the path for files of each level
+//   settle      the levels to which each table may move by the manifest alone
+//   pieces      ChooseVictimPieces of the table in the input, for delta=
+//
+// All take fields of PickerConfig as arguments, too. A command's input is the tables of each level
+// that has any, and stays for the commands that follow:
 //
 //   L1: a-c d-f(200,busy)
 //
-// is two tables, by their smallest and largest keys, in parentheses what they have: live bytes (100
-// if there is no number), and what MakeTable knows. Arguments are fields of PickerConfig, which
-// `config` sets for the rest of the file, and those of the command.
+// is two tables, by their smallest and largest keys, in parentheses their properties: live bytes
+// (100 if there is no number), and those that MakeTable knows. "(hash,from=0,to=9)" is a table of a
+// level that is cut by hash, with this range of search keys.
 #include "lsm/policy/picker.h"
 
 #include <deque>
@@ -184,6 +196,7 @@ class PickerCases {
     number("periodic_seconds", &config_.periodic_seconds);
     flag("rewrites", &config_.rewrites);
     flag("one_level", &config_.one_level);
+    flag("hash_range", &config_.hash_range);
     flag("open_below", &config_.open_below);
     list("path_targets", &config_.path_targets);
     if (!data_->Has("victim_order")) return;
@@ -237,6 +250,9 @@ class PickerCases {
     SetBounds(text.substr(0, open), &meta);
     meta.tph_id = metas_.size();
     meta.largest_exclusive = is("exclusive");
+    meta.hash_range = is("hash");
+    meta.search.first = static_cast<uint32_t>(get("from", meta.search.first));
+    meta.search.last = static_cast<uint32_t>(get("to", meta.search.last));
     meta.directory.length = get("directory");
     meta.smallest_seq = get("oldest");
     meta.largest_seq = get("newest");
