@@ -64,11 +64,11 @@ Status TrimHistory(DB* db, ColumnFamilyHandle* handle, const std::string& time) 
   const compassdb::ColumnFamily& family = *compassdb::FamilyOf(handle);
   if (family.timestamp_size() == 0) return Status::OK();
   if (Status s = db->Flush(FlushOptions(), handle); !s.ok()) return s;
-  family.history->TrimTo(time);
+  family.history()->TrimTo(time);
   CompactRangeOptions options;
   options.bottommost_level_compaction = BottommostLevelCompaction::kForce;
   Status s = db->CompactRange(options, handle, nullptr, nullptr);
-  family.history->TrimTo("");
+  family.history()->TrimTo("");
   return s;
 }
 

@@ -25,7 +25,7 @@ Status DBImpl::Flush(const rocksdb::FlushOptions& options,
   Families flushed;
   for (ColumnFamilyHandle* handle : families) {
     flushed.push_back(SharedFamilyOf(handle));
-    if (flushed.back()->dropped && !atomic) {
+    if (flushed.back()->dropped() && !atomic) {
       return Status::ColumnFamilyDropped(flushed.back()->name());
     }
   }
@@ -145,7 +145,7 @@ Status DBImpl::ExportTable(ColumnFamilyHandle* family, const std::string& path,
                                       rocksdb::FlushReason::kManualFlush);
     if (!s.ok()) return s;
     // Then some data may not be flushed.
-    if (exported->dropped) return Status::ColumnFamilyDropped(exported->name());
+    if (exported->dropped()) return Status::ColumnFamilyDropped(exported->name());
   }
   return engine_->table_exporter.Export(family, path, metadata, written);
 }

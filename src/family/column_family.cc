@@ -35,7 +35,7 @@ bool HashesPrefixes(const rocksdb::MemTableRepFactory* factory) {
 
 ColumnFamily::ColumnFamily(uint32_t id, std::string name,
                            const rocksdb::ColumnFamilyOptions& options,
-                           std::unique_ptr<Store> store, Mutex* mu,
+                           std::unique_ptr<Store> store, std::shared_ptr<HistoryLow> history, Mutex* mu,
                            std::shared_ptr<rocksdb::WriteBufferManager> write_buffers)
     : id_(id),
       name_(std::move(name)),
@@ -43,6 +43,7 @@ ColumnFamily::ColumnFamily(uint32_t id, std::string name,
       hashes_prefixes_(HashesPrefixes(options.memtable_factory.get())),
       merge_operator_(options.merge_operator),
       store_(std::move(store)),
+      history_(std::move(history)),
       memtables_(mu, MemTableOptionsOf(options), std::move(write_buffers)) {
   set_options(options);
 }
@@ -114,7 +115,7 @@ void ColumnFamily::SealMemTable(uint64_t log_number, SequenceNumber earliest_seq
 }
 
 bool ColumnFamily::FlushPending() const {
-  return !dropped && memtables_.FlushPending(settings.min_write_buffers_to_merge,
+  return !dropped_ && memtables_.FlushPending(settings.min_write_buffers_to_merge,
                                              /*pairs=*/settings.max_write_buffer_number >= 3);
 }
 

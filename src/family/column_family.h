@@ -27,7 +27,7 @@ class ColumnFamily {
  public:
   // `mu`: the database mutex.
   ColumnFamily(uint32_t id, std::string name, const rocksdb::ColumnFamilyOptions& options,
-               std::unique_ptr<Store> store, Mutex* mu,
+               std::unique_ptr<Store> store, std::shared_ptr<HistoryLow> history, Mutex* mu,
                std::shared_ptr<rocksdb::WriteBufferManager> write_buffers);
 
   uint32_t id() const { return id_; }
@@ -35,6 +35,8 @@ class ColumnFamily {
   Store* store() const { return store_.get(); }
   const InternalKeyComparator* comparator() const { return &comparator_; }
   const rocksdb::Comparator* user_comparator() const { return comparator_.user_comparator(); }
+  // Null without timestamps; shared with the store.
+  const std::shared_ptr<HistoryLow>& history() const { return history_; }
   // Bytes at the end of each key that are its timestamp.
   size_t timestamp_size() const { return timestamp_size_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
@@ -66,9 +68,6 @@ class ColumnFamily {
   };
   Settings settings;
 
-  // Null without timestamps; shared with the store.
-  std::shared_ptr<HistoryLow> history;
-
   MemTables& memtables() { return memtables_; }
   const MemTables& memtables() const { return memtables_; }
   // As the options are now.
@@ -83,11 +82,14 @@ class ColumnFamily {
 
   ReadStateHolder* read_state() { return &read_state_; }
 
-  // Written at the front, before readers see it: tables may have records up to it that are newer than memtables.
-  std::atomic<SequenceNumber> last_ingested{0};
-  std::atomic<bool> dropped{false};             // written with mutex + front
+  bool dropped() const { return dropped_; }
+  void MarkDropped() { dropped_ = true; }  // [mutex, front]
+  // Tables may have records up to it that are newer than memtables.
+  SequenceNumber last_ingested() const { return last_ingested_; }
   // Written with the mutex.
   std::atomic<rocksdb::WriteStallCondition> stall{rocksdb::WriteStallCondition::kNormal};
+  // [front] Before readers see it.
+  void SetLastIngested(SequenceNumber sequence) { last_ingested_ = sequence; }
 
   // Since open or ResetStats, for properties.
   struct Counters {
@@ -116,10 +118,13 @@ class ColumnFamily {
   const bool hashes_prefixes_;
   const std::shared_ptr<rocksdb::MergeOperator> merge_operator_;
   const std::unique_ptr<Store> store_;
+  const std::shared_ptr<HistoryLow> history_;
   mutable Mutex options_mu_;  // a leaf lock
   rocksdb::ColumnFamilyOptions options_ GUARDED_BY(options_mu_);
   // All that there were: filters know them by their addresses.
   std::vector<std::shared_ptr<const rocksdb::SliceTransform>> extractors_ GUARDED_BY(options_mu_);
+  std::atomic<bool> dropped_{false};
+  std::atomic<SequenceNumber> last_ingested_{0};
   MemTables memtables_;
   ReadStateHolder read_state_;  // last: its states hold views of the store
 };

@@ -6,7 +6,7 @@ namespace compassdb {
 ColumnFamilyHandleImpl::~ColumnFamilyHandleImpl() {
   if (owner_ == nullptr) return;
   owner_->HandleDestroyed(this);
-  const bool dropped = family_->dropped;
+  const bool dropped = family_->dropped();
   family_.reset();
   if (dropped) owner_->DroppedFamilyReleased();
 }

@@ -53,16 +53,15 @@ Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::
   std::shared_ptr<HistoryLow> history;
   if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
   store_options.history = history;
-  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options), mu_,
-                                      config_.write_buffers);
+  auto* const made = new ColumnFamily(id, name, limited, MakeStore(&stores_, store_options),
+                                      std::move(history), mu_, config_.write_buffers);
   made->read_state()->SetListener(&space_);
   // The last user of a dropped family, a reader or a job, frees its tables.
   *family = std::shared_ptr<ColumnFamily>(made, [&space = space_](ColumnFamily* last) {
-    const bool dropped = last->dropped;
+    const bool dropped = last->dropped();
     delete last;
     if (dropped) space.Schedule();
   });
-  (*family)->history = std::move(history);
   rocksdb::Logger* const log = config_.info_log.get();
   rocksdb::Header(log, "--------------- Options for column family [%s]:", name.c_str());
   limited.Dump(log);

@@ -15,7 +15,7 @@ Status FamilyHistories::Raise(const std::shared_ptr<ColumnFamily>& family, const
   if (Status s = config_.CheckWritable("IncreaseFullHistoryTsLow"); !s.ok()) return s;
   const rocksdb::Comparator* const comparator = family->user_comparator();
   const auto below_current = [&] {
-    const std::string current = family->history->Get();
+    const std::string current = family->history()->Get();
     return !current.empty() && comparator->CompareTimestamp(low, current) < 0;
   };
   ReadStateGarbage garbage(&garbage_);
@@ -27,20 +27,20 @@ Status FamilyHistories::Raise(const std::shared_ptr<ColumnFamily>& family, const
   items.front().edit.history_low = low;
   // Another call may have had its turn before this one.
   items.front().finalize = [&](VersionEdit* edit) {
-    if (below_current()) edit->history_low = family->history->Get();
+    if (below_current()) edit->history_low = family->history()->Get();
   };
   items.front().installed = [&] {
-    if (!below_current()) family->history->Set(low);
+    if (!below_current()) family->history()->Set(low);
   };
   return commits_.Commit(&items, garbage.list());
 }
 
 Status FamilyHistories::Low(const ColumnFamily& family, std::string* low) {
   if (low == nullptr) return Status::InvalidArgument("ts_low is nullptr");
-  if (family.history == nullptr) {
+  if (family.history() == nullptr) {
     return Status::InvalidArgument("Timestamp is not enabled in this column family");
   }
-  *low = family.history->Get();
+  *low = family.history()->Get();
   return Status::OK();
 }
 

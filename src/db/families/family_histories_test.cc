@@ -18,7 +18,6 @@ class FamilyHistoriesTest : public ::testing::Test {
     rocksdb::ColumnFamilyOptions options;
     options.comparator = BytewiseComparatorWithU64Ts();
     family_ = db_.families.ById(db_.Add("timed", options)->id());
-    family_->history = std::make_shared<HistoryLow>();
     MutexLock lock(&db_.mu);
     EXPECT_TRUE(commits_.Rotate().ok());
   }

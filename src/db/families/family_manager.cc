@@ -95,7 +95,7 @@ Status FamilyManager::CommitDrop(const std::shared_ptr<ColumnFamily>& family) {
   items.front().edit.column_family = family->id();
   items.front().edit.drop_column_family = true;
   items.front().installed = [&] {
-    family->dropped = true;
+    family->MarkDropped();
     families_.Remove(family->id());
     family->store()->MarkDropped();
   };
@@ -115,7 +115,7 @@ Status FamilyManager::Drop(const std::vector<rocksdb::ColumnFamilyHandle*>& hand
       const std::shared_ptr<ColumnFamily> family = SharedFamilyOf(handle);
       if (family->id() == 0) {
         refused = Status::InvalidArgument("Can't drop default column family");
-      } else if (family->dropped) {
+      } else if (family->dropped()) {
         refused = Status::InvalidArgument("Column family already dropped!", family->name());
       }
       if (!refused.ok()) break;

@@ -42,7 +42,7 @@ Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& famil
   {
     ExclusiveWrite front(&queue_);
     MutexLock lock(mu_);
-    if (family->dropped) return Status::ColumnFamilyDropped(family->name());
+    if (family->dropped()) return Status::ColumnFamilyDropped(family->name());
     family->set_options(changed);
     family->store()->SetOptions(store);
     family->memtables().active()->SetWriteBufferSize(changed.write_buffer_size);

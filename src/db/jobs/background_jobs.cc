@@ -96,7 +96,7 @@ void BackgroundJobs::MaybeSchedule() {
           collect = UnlessOutOfMemory(false, [&] { return values->NeedsCollection(/*for_room=*/true); });
         }
       }
-      if (!state_.compaction_queue.Has(*family) && !family->dropped &&
+      if (!state_.compaction_queue.Has(*family) && !family->dropped() &&
           !env_.errors->compactions_stopped() &&
           !family->settings.disable_auto_compactions &&
           UnlessOutOfMemory(true, [&] {  // the job searches again
@@ -148,7 +148,7 @@ void BackgroundJobs::AwaitSnapshots() {
     const SequenceNumber oldest = env_.snapshots->Oldest();
     until = kMaxSequenceNumber;
     for (const auto& family : env_.families.All()) {
-      if (family->dropped || family->settings.disable_auto_compactions) continue;
+      if (family->dropped() || family->settings.disable_auto_compactions) continue;
       until = std::min(until, family->store()->KeptUntil(oldest));
     }
   } while (!env_.snapshots->AwaitOldest(until));
@@ -280,7 +280,7 @@ bool BackgroundJobs::Idle() const {
   const Families families = env_.families.All();
   return std::none_of(families.begin(), families.end(), [](const auto& family) {
     const Pages* const pages = family->store()->pages();
-    return !family->dropped &&
+    return !family->dropped() &&
            (family->FlushPending() ||
             (!family->settings.disable_auto_compactions &&
              (family->store()->NeedsCompaction() || (pages != nullptr && pages->NeedsLongWork()))));

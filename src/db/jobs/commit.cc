@@ -121,7 +121,7 @@ Status CommitQueue::CommitInTurn(std::vector<CommitItem>* items, std::vector<Rea
     NO_THREAD_SAFETY_ANALYSIS {
   Status s;
   for (const CommitItem& item : *items) {
-    if (item.family != nullptr && item.family->dropped) {
+    if (item.family != nullptr && item.family->dropped()) {
       s = Status::ColumnFamilyDropped(item.family->name());
     }
   }

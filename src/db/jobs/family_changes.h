@@ -25,7 +25,7 @@ class FamilyChanges final : public FamilyObserver {
     mu_->AssertHeld();
     if (family == nullptr) {
       stalls_.SetMaxRate(config_.options.delayed_write_rate);
-    } else if (family->dropped) {
+    } else if (family->dropped()) {
       jobs_.Remove(family);
     }
     switcher_.LimitsChanged(family.get());

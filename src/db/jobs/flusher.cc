@@ -14,7 +14,7 @@ void Flusher::AwaitRoom(const Families& families) {
   MutexLock lock(mu_);
   for (const auto& family : families) {
     MemTables& memtables = family->memtables();
-    while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped &&
+    while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped() &&
            !memtables.active()->empty() && memtables.immutable_count() > 0 &&
            static_cast<int>(memtables.immutable_count()) + 1 >= family->settings.max_write_buffer_number) {
       memtables.RequestFlush();
@@ -43,7 +43,7 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   if (s.ok() && families.size() == 1 && !targets.empty()) {
     MutexLock lock(mu_);
     const auto& [family, sealed] = targets.front();
-    if (family->dropped && family->memtables().flushed_count() < sealed) s = Status::ColumnFamilyDropped(family->name());
+    if (family->dropped() && family->memtables().flushed_count() < sealed) s = Status::ColumnFamilyDropped(family->name());
   }
   // As in RocksDB, a flush beyond the allowed space fails, although the data is in tables.
   if (s.ok() && env_.errors->writes_refused() && env_.errors->error().subcode() == Status::kSpaceLimit) {
@@ -84,7 +84,7 @@ Flusher::Targets Flusher::Request(const Families& families) {
   Targets targets;
   for (const auto& family : families) {
     MemTables& memtables = family->memtables();
-    if (family->dropped || memtables.flushed_count() >= memtables.sealed_count()) continue;
+    if (family->dropped() || memtables.flushed_count() >= memtables.sealed_count()) continue;
     targets.emplace_back(family, memtables.sealed_count());
     memtables.RequestFlush();
   }
@@ -100,7 +100,7 @@ Status Flusher::Wait(const Targets& targets, bool for_listeners, bool while_paus
         env_.changed->Wait();  // its job has yet to call the listeners
         continue;
       }
-      if (family->dropped) break;
+      if (family->dropped()) break;
       if (*env_.shutting_down) return Status::ShutdownInProgress("Flush");
       if (env_.errors->writes_refused()) return env_.errors->error();
       if (!while_paused && jobs_.paused()) return Status::Busy("background work is paused");

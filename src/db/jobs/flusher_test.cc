@@ -52,7 +52,7 @@ TEST_F(FlusherTest, WaitsForWhatWasRequested) {
   ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/false).IsBusy());
-  db.family()->dropped = true;
+  db.family()->MarkDropped();
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false).ok());
   ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
   EXPECT_TRUE(targets.empty());

@@ -166,7 +166,7 @@ void Ingester::CloseFile(Ingestion* ingestion, bool move) {
 Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
   Families families;
   for (const Ingestion& ingestion : ingestions) {
-    if (ingestion.family->dropped) return Status::ColumnFamilyDropped(ingestion.family->name());
+    if (ingestion.family->dropped()) return Status::ColumnFamilyDropped(ingestion.family->name());
     if (ingestion.options->ingest_behind) continue;  // below memtables, too
     ReadStatePin state(ingestion.family->read_state());
     if (!OverlapsMemTables(*state, ingestion.family->user_comparator(),
@@ -205,7 +205,7 @@ Status Ingester::AssignSequences(std::vector<Ingestion>* ingestions, bool snapsh
         return Status::InvalidArgument("Global seqno is required, but disabled");
       }
       ingestion.sequence = next++;
-      ingestion.family->last_ingested = ingestion.sequence;
+      ingestion.family->SetLastIngested(ingestion.sequence);
     }
   }
   return Status::OK();

@@ -89,7 +89,7 @@ TEST_F(JobTest, AFlushBeyondTheAllowedSpaceIsAnErrorAndIsCommitted) {
 TEST_F(JobTest, AFamilyThatWasDroppedIsNoError) {
   db.Put("k", "v");
   Seal();
-  db.family()->dropped = true;
+  db.family()->MarkDropped();
   EXPECT_TRUE(Flush().IsColumnFamilyDropped());
   EXPECT_EQ(steps_, "");
 }

@@ -15,7 +15,7 @@ VersionEdit FamilyEdit(const ColumnFamily& family) {
   edit.add_column_family = family.name();
   edit.comparator = family.user_comparator()->Name();
   edit.log_number = family.memtables().log_number();
-  if (family.history != nullptr) edit.history_low = family.history->Get();
+  if (family.history() != nullptr) edit.history_low = family.history()->Get();
   return edit;
 }
 

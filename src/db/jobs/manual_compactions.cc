@@ -79,7 +79,7 @@ Status ManualCompactions::CollectValues(const std::shared_ptr<ColumnFamily>& fam
 Status ManualCompactions::MayBegin(const ColumnFamily& family) const {
   if (*env_.shutting_down) return Status::ShutdownInProgress("CompactRange");
   if (env_.errors->background_stopped()) return env_.errors->error();
-  if (family.dropped) return Status::ColumnFamilyDropped(family.name());
+  if (family.dropped()) return Status::ColumnFamilyDropped(family.name());
   return Status::OK();
 }
 

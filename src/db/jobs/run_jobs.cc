@@ -147,7 +147,7 @@ BackgroundJobs::Picked BackgroundJobs::PickLongWork() {
 }
 
 bool BackgroundJobs::MayCompact(const ColumnFamily& family) const {
-  return !family.dropped && !*env_.shutting_down && state_.paused == 0 && !env_.errors->background_stopped() &&
+  return !family.dropped() && !*env_.shutting_down && state_.paused == 0 && !env_.errors->background_stopped() &&
          !family.settings.disable_auto_compactions;
 }
 

@@ -173,7 +173,7 @@ Status DbOpener::BuildFamilies(const RecoveredState& state) {
       if (IsMissing(s)) s = Status::Corruption("a file that the manifest names is missing", s.getState());
     }
     if (!s.ok()) return s;
-    if (family->history != nullptr) family->history->Set(recovered.history_low);
+    if (family->history() != nullptr) family->history()->Set(recovered.history_low);
     {
       MutexLock lock(&database().mu);
       family->memtables().BeginAt(std::max(recovered.log_number, state.min_log_number),

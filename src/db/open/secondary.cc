@@ -341,8 +341,8 @@ void Secondary::Install(std::vector<Change>* changes) {
   }
   for (const auto& family : families_.All()) {
     const auto recovered = state_.families.find(family->id());
-    if (family->history != nullptr && recovered != state_.families.end()) {
-      family->history->Set(recovered->second.history_low);
+    if (family->history() != nullptr && recovered != state_.families.end()) {
+      family->history()->Set(recovered->second.history_low);
     }
     family->memtables().ForgetFlushed(family->NewMemTableOptions());
     family->InstallReadState(garbage.list());

@@ -260,7 +260,7 @@ Status Reader::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, Sequ
   }
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
   // Older records than the memtables' do not matter if they are old enough. Nor do ingested ones below `since`.
-  const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested;
+  const bool in_memory = first_in_memory > 0 && since + 1 >= first_in_memory && since >= family->last_ingested();
   if (*newest > 0 || in_memory) return Status::OK();
   Status s = state->view->Get(BlockOptions(ReadOptions()), key, hasher_(key), &ctx);
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());

@@ -29,7 +29,7 @@ Status CheckReadTime(const ReadOptions& options, const ColumnFamily& family) {
   if (options.iter_start_ts != nullptr && options.iter_start_ts->size() != size) {
     return TimestampSizeMismatch(size, options.iter_start_ts->size());
   }
-  const std::string low = family.history->Get();
+  const std::string low = family.history()->Get();
   if (!low.empty() && family.user_comparator()->CompareTimestamp(*options.timestamp, low) < 0) {
     return Status::InvalidArgument(
         "Read timestamp: " + options.timestamp->ToString(/*hex=*/true) +

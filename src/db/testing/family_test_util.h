@@ -51,7 +51,11 @@ class FamilyHarness {
     StoreOptions store;
     EXPECT_TRUE(ProjectFamilyOptions(id, name, options, &store).ok());
     store.paths.push_back({"/db", UINT64_MAX});
-    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), &mu, nullptr);
+    std::shared_ptr<HistoryLow> history;
+    if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
+    store.history = history;
+    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), std::move(history),
+                                                 &mu, nullptr);
     EXPECT_TRUE(family->store()->Open().ok());
     ReadStateGarbage garbage(&nothing_);
     MutexLock lock(&mu);

@@ -68,7 +68,7 @@ Status MemTableSwitch::SwitchMemTables(const Families& families, rocksdb::FlushR
   if (!listeners_.empty()) NotifySealed(families);
   for (const auto& family : families) {
     MemTables& memtables = family->memtables();
-    if (memtables.active()->empty() || family->dropped) continue;
+    if (memtables.active()->empty() || family->dropped()) continue;
     if (reason == rocksdb::FlushReason::kWriteBufferFull) {
       memtables.pace().Sealed(config_.clock->NowNanos(), memtables.active()->data_size());
     }
@@ -98,7 +98,7 @@ void MemTableSwitch::NotifySealed(const Families& families) {
   std::vector<rocksdb::MemTableInfo> sealed;
   for (const auto& family : families) {
     const MemTable& memtable = *family->memtables().active();
-    if (memtable.empty() || family->dropped) continue;
+    if (memtable.empty() || family->dropped()) continue;
     rocksdb::MemTableInfo& info = sealed.emplace_back();
     info.cf_name = family->name();
     info.first_seqno = memtable.first_sequence();
@@ -113,7 +113,7 @@ void MemTableSwitch::NotifySealed(const Families& families) {
 
 void MemTableSwitch::LimitsChanged(const ColumnFamily* family) {
   mu_->AssertHeld();
-  if (family != nullptr && !family->dropped && family->memtables().active()->ShouldFlush()) MemTableIsFull();
+  if (family != nullptr && !family->dropped() && family->memtables().active()->ShouldFlush()) MemTableIsFull();
   log_limit_ = LogLimit();
 }
 
