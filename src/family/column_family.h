@@ -86,8 +86,6 @@ class ColumnFamily {
   void MarkDropped() { dropped_ = true; }  // [mutex, front]
   // Tables may have records up to it that are newer than memtables.
   SequenceNumber last_ingested() const { return last_ingested_; }
-  // Written with the mutex.
-  std::atomic<rocksdb::WriteStallCondition> stall{rocksdb::WriteStallCondition::kNormal};
   // [front] Before readers see it.
   void SetLastIngested(SequenceNumber sequence) { last_ingested_ = sequence; }
 

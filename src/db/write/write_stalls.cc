@@ -57,11 +57,20 @@ WriteStalls::WriteStalls(const DbConfig& config, const Listeners& listeners, con
       changed_(changed),
       controller_(config.options.delayed_write_rate) {}
 
+void WriteStalls::SetMaxRate(uint64_t rate) {
+  mu_->AssertHeld();
+  controller_.SetMaxRate(rate);
+}
+
 uint64_t WriteStalls::PauseMicros(uint64_t bytes) {
+  mu_->AssertHeld();
   return delays_.PauseMicros(bytes, controller_.rate(), NowMicros());
 }
 
-bool WriteStalls::Passes(uint64_t bytes) { return delays_.Passes(bytes, controller_.rate(), NowMicros()); }
+bool WriteStalls::Passes(uint64_t bytes) {
+  mu_->AssertHeld();
+  return delays_.Passes(bytes, controller_.rate(), NowMicros());
+}
 
 Status WriteStalls::DelayLowPriority(const rocksdb::WriteOptions& options, uint64_t bytes,
                                      const std::atomic<bool>& shutting_down) {
@@ -83,6 +92,7 @@ Status WriteStalls::DelayLowPriority(const rocksdb::WriteOptions& options, uint6
 
 void WriteStalls::Update() {
   mu_->AssertHeld();
+  std::erase_if(conditions_, [this](const auto& c) { return families_.ById(c.first) == nullptr; });  // dropped
   StallDecision worst;
   uint64_t backlog = 0;
   bool behind = false;
@@ -109,15 +119,22 @@ void WriteStalls::Update() {
 
 void WriteStalls::UpdateFamily(ColumnFamily* family, const StallDecision& decision, const StallTriggers& triggers,
                                const StallInputs& inputs) {
+  const auto present = conditions_.find(family->id());
+  const rocksdb::WriteStallCondition before =
+      present == conditions_.end() ? rocksdb::WriteStallCondition::kNormal : present->second;
   const rocksdb::WriteStallCondition condition = ConditionOf(decision.state);
-  if (condition == family->stall) return;
+  if (condition == before) return;
   if (!listeners_.empty()) {
     rocksdb::WriteStallInfo& info = changes_.emplace_back();
     info.cf_name = family->name();
     info.condition.cur = condition;
-    info.condition.prev = family->stall;
+    info.condition.prev = before;
   }
-  family->stall = condition;
+  if (condition == rocksdb::WriteStallCondition::kNormal) {
+    conditions_.erase(present);
+  } else {
+    conditions_[family->id()] = condition;
+  }
   const auto reason = static_cast<size_t>(decision.reason);
   if (decision.state == StallState::kDelayed) ++family->counters.slowdowns[reason];
   if (decision.state == StallState::kStopped) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "db/open/db_config.h"
@@ -31,9 +32,12 @@ class WriteStalls {
 
   // Writes are slowed or stopped. May be old by the time it returns.
   bool stalled() const { return stalled_.load(std::memory_order_acquire); }
-  StallState state() const { return controller_.state(); }  // [mutex]
-  const StallController& controller() const { return controller_; }  // its state needs the mutex
-  void SetMaxRate(uint64_t rate) { controller_.SetMaxRate(rate); }  // [mutex]
+  StallState state() const {  // [mutex]
+    mu_->AssertHeld();
+    return controller_.state();
+  }
+  const StallController& controller() const NO_THREAD_SAFETY_ANALYSIS { return controller_; }  // its state needs the mutex
+  void SetMaxRate(uint64_t rate);  // [mutex]
   // [mutex] How long a write of `bytes` has to pause, which is charged with them.
   uint64_t PauseMicros(uint64_t bytes);
   // [mutex] Whether it need not pause at all; only then is it charged.
@@ -45,7 +49,7 @@ class WriteStalls {
 
  private:
   void UpdateFamily(ColumnFamily* family, const StallDecision& decision, const StallTriggers& triggers,
-                    const StallInputs& inputs);
+                    const StallInputs& inputs) REQUIRES(*mu_);
   uint64_t NowMicros() const { return config_.clock->NowNanos() / 1000; }
 
   const DbConfig& config_;
@@ -53,9 +57,11 @@ class WriteStalls {
   const ColumnFamilySet& families_;
   Mutex* const mu_;
   CondVar* const changed_;
-  StallController controller_;                          // mutex
-  DelayBucket delays_, low_priority_delays_;            // mutex
-  std::vector<rocksdb::WriteStallInfo> changes_;        // mutex; listeners are not notified of them yet
+  StallController controller_ GUARDED_BY(*mu_);
+  DelayBucket delays_ GUARDED_BY(*mu_), low_priority_delays_ GUARDED_BY(*mu_);
+  // Of the families, by id, whose writers are slowed or stopped.
+  std::map<uint32_t, rocksdb::WriteStallCondition> conditions_ GUARDED_BY(*mu_);
+  std::vector<rocksdb::WriteStallInfo> changes_ GUARDED_BY(*mu_);  // listeners are not notified of them yet
   std::atomic<bool> stalled_{false};
   std::atomic<bool> compaction_behind_{false};  // low priority writes are slowed
 };
