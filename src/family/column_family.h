@@ -131,7 +131,7 @@ using Families = std::vector<std::shared_ptr<ColumnFamily>>;
 
 // The live families. Thread safety: lookups take a leaf lock; Add and Remove
 // are called with the database mutex held and, once the database is open, at
-// the front of the write queue. ByIdUnlocked is for those at the front.
+// the front of the write queue. ByIdAtFront is for those at the front.
 class ColumnFamilySet {
  public:
   std::shared_ptr<ColumnFamily> ById(uint32_t id) const;
