@@ -12,8 +12,8 @@
 //   count    what it added to statistics and to the PerfContext; ends it, except with `open`
 //
 // A record is a word: a=1 (put), a+1 (merge), a:del, a:single, a-c:del (range deletion), a{x=1,y=2}
-// (an entity), 10..29=v (each of these keys), a@5=1 (at a time); snapshot:s takes a snapshot. Entries
-// are shown in the same way. Where an iterator is not valid, `.` or its error is shown.
+// (an entity), 10..29=v (each of these keys), a@5=1 (at a time); snapshot:s takes a snapshot.
+// Entries are shown in the same way. Where an iterator is not valid, `.` or its error is shown.
 #include <algorithm>
 #include <optional>
 #include <set>
