@@ -4,6 +4,7 @@
 //
 //   family, db, table   parsed ("table": of a block-based table)
 //   map                 only taken apart
+//   preset              a line is presets and strings of options of a family, applied in this order
 //   defaults            of both kinds: what an open database has
 //   sanitize            the same against a database that was opened with the defaults
 //   validate            of both kinds: whether opening a database refuses them
@@ -11,7 +12,9 @@
 //
 // Arguments are fields of ConfigOptions.
 #include <map>
+#include <sstream>
 
+#include "compassdb/preset.h"
 #include "options/option_tables.h"
 #include "options/sanitize.h"
 #include "options/table_factories.h"
@@ -63,10 +66,30 @@ std::string Shown(const Status& s, const std::string& changes) {
   return s.ToString() + (changes.empty() ? "" : " but" + changes) + "\n";
 }
 
+std::string AnswerForPreset(const ConfigOptions& config, const std::string& line) {
+  ColumnFamilyOptions o;
+  Status s;
+  std::istringstream words(line);
+  for (std::string word; s.ok() && words >> word;) {
+    Preset preset;
+    if (word.find('=') != std::string::npos) {
+      s = GetColumnFamilyOptionsFromString(config, o, word, &o);
+    } else if (s = PresetFromName(word, &preset); s.ok()) {
+      s = ApplyPreset(preset, &o);
+    }
+  }
+  if (!s.ok()) return s.ToString() + "\n";
+  std::string answer = line + ":\n";
+  std::istringstream changes(Changes(ColumnFamilyOptions(), o));
+  for (std::string change; changes >> change;) answer += "  " + change + "\n";
+  return answer;
+}
+
 std::string AnswerFor(const std::string& command, const ConfigOptions& config,
                       const std::string& line) {
   const ColumnFamilyOptions family;
   const DBOptions db;
+  if (command == "preset") return AnswerForPreset(config, line);
   if (command == "family") {
     ColumnFamilyOptions o;
     const Status s = GetColumnFamilyOptionsFromString(config, family, line, &o);

@@ -19,10 +19,6 @@ TEST(PresetTest, NamesGoRoundTrip) {
     ASSERT_TRUE(PresetFromName(PresetName(preset), &found).ok());
     EXPECT_EQ(found, preset);
   }
-  Preset none;
-  const Status s = PresetFromName("fastest", &none);
-  EXPECT_TRUE(s.IsInvalidArgument());
-  EXPECT_NE(s.ToString().find("read-mostly"), std::string::npos) << s.ToString();
 }
 
 StoreOptions Projected(Preset preset, rocksdb::ColumnFamilyOptions options = {}) {
@@ -39,24 +35,6 @@ TEST(PresetTest, WorksWithAMemoryLimit) {
     ASSERT_TRUE(ApplyPreset(preset, &options).ok());
     const Status s = options.table_factory->ValidateOptions(db, options);
     EXPECT_TRUE(s.ok()) << PresetName(preset) << ": " << s.ToString();
-  }
-}
-
-// Values that are separated by then keep their bound.
-TEST(PresetTest, OthersTakeBackWhatHashKvSet) {
-  for (Preset preset : AllPresets()) {
-    rocksdb::ColumnFamilyOptions options;
-    ASSERT_TRUE(ApplyPreset(Preset::kHashKv, &options).ok());
-    ASSERT_TRUE(ApplyPreset(preset, &options).ok());
-    EXPECT_EQ(options.enable_blob_files, preset == Preset::kHashKv) << PresetName(preset);
-    EXPECT_TRUE(options.enable_blob_garbage_collection);
-    // The user's choice stays.
-    options = {};
-    options.enable_blob_files = true;
-    options.min_blob_size = 1000;
-    ASSERT_TRUE(ApplyPreset(preset, &options).ok());
-    EXPECT_TRUE(options.enable_blob_files);
-    EXPECT_EQ(options.min_blob_size, preset == Preset::kHashKv ? 192u : 1000u);
   }
 }
 
@@ -140,28 +118,6 @@ TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {
   EXPECT_EQ(store.block_size, 8192u);
   EXPECT_EQ(store.block_cache, table.block_cache);
   EXPECT_EQ(store.target_table_bytes, 7u << 19);
-}
-
-// A preset says all that it is about: nothing of the one before is left.
-TEST(PresetTest, TheLastOneWins) {
-  rocksdb::ColumnFamilyOptions options;
-  ASSERT_TRUE(ApplyPreset(Preset::kReadMostly, &options).ok());
-  ASSERT_TRUE(ApplyPreset(Preset::kDefault, &options).ok());
-  const rocksdb::ColumnFamilyOptions defaults;
-  EXPECT_EQ(options.max_write_buffer_number, defaults.max_write_buffer_number);
-  EXPECT_EQ(options.min_write_buffer_number_to_merge, defaults.min_write_buffer_number_to_merge);
-  EXPECT_EQ(options.level0_file_num_compaction_trigger,
-            defaults.level0_file_num_compaction_trigger);
-  const PieceTableOptions piece = TableSettingsOf(options.table_factory.get()).piece;
-  EXPECT_EQ(piece.max_pieces, PieceTableOptions().max_pieces);
-  EXPECT_EQ(piece.max_dead_percent, PieceTableOptions().max_dead_percent);
-  EXPECT_FALSE(piece.one_level);
-}
-
-TEST(PresetTest, RefusesOtherTableFactories) {
-  rocksdb::ColumnFamilyOptions options;
-  options.table_factory.reset(rocksdb::NewPlainTableFactory());
-  EXPECT_TRUE(ApplyPreset(Preset::kReadMostly, &options).IsNotSupported());
 }
 
 // Rule 6: hashing only where different bytes are different keys.
