@@ -73,26 +73,6 @@ class PathsTest : public DbTest {
   }
 };
 
-// As a process leaves them that is killed before it syncs their parents.
-TEST_F(PathsTest, DirectoriesOfAKilledProcessAreMadeDurable) {
-  options_.db_paths = {DbPath("/more/fast", 1), DbPath("/more/slow", 1ull << 40)};
-  options_.wal_dir = "/logs";
-  for (const std::string& dir : {name_, options_.wal_dir, options_.db_paths[0].path, options_.db_paths[1].path}) {
-    ASSERT_TRUE(fs_->CreateDir(dir).ok());
-  }
-  OpenDb();
-  Fill(0, 2000);
-  Flush();
-  rocksdb::WriteOptions sync;
-  sync.sync = true;
-  ASSERT_TRUE(db_->Put(sync, "last", "v").ok());
-  const std::string all = Scan();
-  Crash();
-  options_.create_if_missing = false;
-  OpenDb();
-  EXPECT_TRUE(Scan() == all);
-}
-
 TEST_F(PathsTest, DirectoriesWithFilesAreMadeDurable) {
   ASSERT_TRUE(rocksdb::CreateLoggerFromOptions(name_, options_, &options_.info_log).ok());
   OpenDb();
@@ -206,39 +186,6 @@ TEST_F(PathsTest, AllOfThePathsMayBeInUse) {
   OpenDb();
   EXPECT_EQ(Scan(), all);
   EXPECT_TRUE(db_->VerifyChecksum().ok());
-}
-
-TEST_F(PathsTest, ListsMayChange) {
-  options_.disable_auto_compactions = true;
-  OpenDb();
-  Fill(0, 100);
-  ASSERT_TRUE(db_->Flush({}).ok());
-  options_.db_paths = {DbPath("/a", 1 << 30)};
-  OpenDb();
-  Fill(50, 150);
-  ASSERT_TRUE(db_->Flush({}).ok());
-  EXPECT_EQ(FilesIn(name_).size(), 1u);
-  EXPECT_EQ(FilesIn("/a").size(), 1u);
-  const std::string all = Scan();
-  options_.db_paths = {DbPath("/b/", 1 << 30), DbPath(name_, 1 << 30), DbPath("/a", 1 << 30)};
-  OpenDb();
-  EXPECT_EQ(Scan(), all);
-  Fill(200, 201);
-  ASSERT_TRUE(db_->Flush({}).ok());
-  EXPECT_EQ(FilesIn("/b").size(), 1u);
-  const uint64_t in_a = FilesIn("/a").begin()->first;
-  CloseDb();
-  options_.db_paths = {DbPath("/b", 1 << 30), DbPath(name_, 1 << 30)};
-  const Status s = TryOpen();
-  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-  EXPECT_NE(s.ToString().find("/a (db_paths)"), std::string::npos) << s.ToString();
-  EXPECT_NE(s.ToString().find(PieceFileName("", in_a) + " is in none of /db, /b"),
-            std::string::npos) << s.ToString();
-  // A file may be moved while the database is not open.
-  ASSERT_TRUE(fs_->RenameFile(PieceFileName("/a", in_a), PieceFileName("/b", in_a)).ok());
-  OpenDb();
-  EXPECT_EQ(FilesIn("/b").size(), 2u);
-  EXPECT_EQ(Get(Key(149)).size(), 300u);
 }
 
 TEST_F(PathsTest, LeftoversGoAndTheirNumbersAreNotUsedAgain) {
@@ -393,22 +340,6 @@ TEST_F(PathsTest, CopiesKnowTheDirectories) {
     EXPECT_TRUE(fs_->FileExists(file.directory + "/" + file.relative_filename).ok());
   }
   EXPECT_EQ(dirs, (std::set<std::string>{"/a", "/b"}));
-}
-
-TEST_F(PathsTest, RepairLooksInAllOfThem) {
-  options_.db_paths = {DbPath("/a", 300 << 10), DbPath("/b", 1 << 30)};
-  OpenDb();
-  Fill(0, 10000);
-  Settle();
-  ASSERT_TRUE(db_->Flush({}).ok());
-  const std::string all = Scan();
-  CloseDb();
-  SetFile("/b/009000.ph", "of something else");
-  ASSERT_TRUE(fs_->DeleteFile(CurrentFileName(name_)).ok());
-  ASSERT_TRUE(rocksdb::RepairDB(name_, options_).ok());
-  EXPECT_TRUE(fs_->FileExists("/b/lost/009000.ph").ok());
-  OpenDb();
-  EXPECT_EQ(Scan(), all);
 }
 
 // One error of a look into a directory makes no file missing, and nothing is given up for it.

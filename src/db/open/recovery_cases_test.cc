@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an opening or a repair finds and says. A case of testdata/ is `database`, its arguments are
-// options, and its input is steps, separated by "; ", on a new file system in memory. Some answer:
+// options, and its input is steps, separated by "; ", on a new file system in memory:
 //
 //   options NAME=VALUE...     from now on, also families=A,B (else the default one alone),
 //                             db_paths=A,B and wal_recovery_mode and the like
@@ -8,7 +8,8 @@
 //   flush, compact, create, drop: of family=NAME, the writes with "sync"
 //   sync-wal, flush-wal
 //   close, kill (the process), power-cut (nothing stays that was not synced)
-//   remove FILE..., flip FILE AT, cut FILE SIZE, write FILE TEXT, copy FROM TO, mkdir DIRECTORY
+//   remove FILE..., flip FILE AT, cut FILE SIZE, write FILE TEXT, mkdir DIRECTORY
+//   copy FROM TO              under its name, if TO is a directory and ends with /
 //   fail CALL PATH, works     every such call of the file system, until it works again
 //   open, read-only           the status, or what all families have
 //   repair, repair only=A,B   with all families, or those; what was kept, lost and moved
@@ -190,7 +191,8 @@ class RecoveryCase : public DbTest {
     } else if (step == "write") {
       SetFile(InDatabase(words[0]), Unfold(words[1]) + "\n");
     } else if (step == "copy") {
-      SetFile(One(words[1]), ReadFile(One(words[0])));
+      const std::string from = One(words[0]), to = words[1];
+      SetFile(to.ends_with('/') ? to + from.substr(from.rfind('/') + 1) : One(to), ReadFile(from));
     } else if (step == "mkdir") {
       SayError(step, fs_->CreateDir(words[0]));
     } else if (step == "works") {
