@@ -813,22 +813,6 @@ TEST_F(ValueStoreTest, CompressedValues) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), std::string(5000, 'a' + i % 26));
 }
 
-TEST_F(ValueStoreTest, MergesReadAndFoldSeparatedBases) {
-  OpenDb();
-  for (int i = 0; i < 300; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
-  Flush();
-  for (int i = 0; i < 300; ++i) {
-    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), Key(i), "more").ok());
-  }
-  Flush();
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + ",more");
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
-  it->SeekToLast();
-  for (int i = 299; i >= 0; --i, it->Prev()) ASSERT_EQ(it->value().ToString(), Value(i) + ",more");
-  Compact(/*force=*/true);
-  for (int i = 0; i < 300; ++i) ASSERT_EQ(Get(Key(i)), Value(i) + ",more");
-}
-
 TEST_F(ValueStoreTest, ReadsFromTheCacheAlone) {
   OpenDb();
   ASSERT_TRUE(Put("a", Value(1)).ok());
@@ -932,27 +916,6 @@ TEST_F(ValueStoreTest, ColdValuesLieOnTheLastPath) {
   OpenDb();
   check(1);
   EXPECT_TRUE(db_->VerifyChecksum().ok());
-}
-
-TEST_F(ValueStoreTest, OptionsThatMakeNoSenseAreRefused) {
-  const auto refused = [](const Status& s, const char* option) {
-    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
-    EXPECT_NE(s.ToString().find(option), std::string::npos) << s.ToString();
-  };
-  OpenDb();
-  refused(db_->SetOptions({{"table_factory", "{value_gc_choices=0}"}}), "value_gc_choices");
-  refused(db_->SetOptions({{"table_factory", "{value_group_bytes=0}"}}), "value_group_bytes");
-  CloseDb();
-  piece_.value_gc_choices = 0;
-  UsePieces();
-  refused(TryOpen(), "value_gc_choices");
-  piece_.value_gc_choices = 1;
-  piece_.value_group_bytes = 0;
-  UsePieces();
-  refused(TryOpen(), "value_group_bytes");
-  piece_.value_group_bytes = 1;
-  UsePieces();
-  OpenDb();
 }
 
 TEST_F(ValueStoreTest, MetadataNamesTheFiles) {
