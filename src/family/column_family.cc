@@ -18,7 +18,8 @@ MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options) {
   if (options.arena_block_size > 0) {
     memtable.arena_block_size = options.arena_block_size;
   } else {
-    memtable.arena_block_size = std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
+    memtable.arena_block_size =
+        std::clamp<size_t>(memtable.write_buffer_size / 8, 4096, size_t{1} << 20);
   }
   if (options.enable_blob_files && options.blob_file_starting_level == 0) {
     memtable.separated_from = LeastSeparated(options);
@@ -35,7 +36,8 @@ bool HashesPrefixes(const rocksdb::MemTableRepFactory* factory) {
 
 ColumnFamily::ColumnFamily(uint32_t id, std::string name,
                            const rocksdb::ColumnFamilyOptions& options,
-                           std::unique_ptr<Store> store, std::shared_ptr<HistoryLow> history, Mutex* mu,
+                           std::unique_ptr<Store> store,
+                           std::shared_ptr<HistoryLow> history, Mutex* mu,
                            std::shared_ptr<rocksdb::WriteBufferManager> write_buffers)
     : id_(id),
       name_(std::move(name)),
@@ -107,7 +109,8 @@ void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
   Install(NewReadState(garbage), garbage);
 }
 
-void ColumnFamily::SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence, std::vector<ReadState*>* garbage) {
+void ColumnFamily::SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence,
+                                std::vector<ReadState*>* garbage) {
   // First what may run out of memory: readers see every memtable.
   std::unique_ptr<ReadState> state = NewReadState(garbage);
   memtables_.Seal(NewMemTableOptions(), log_number, earliest_sequence);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A column family: its options, store, memtables and the state that readers pin.
 //
-// Thread safety: methods marked [mutex] are called with the database mutex held, those marked [front] at the front of
-// the write queue, the others from everywhere.
+// Thread safety: methods marked [mutex] are called with the database mutex held, those marked
+// [front] at the front of the write queue, the others from everywhere.
 #pragma once
 
 #include <array>
@@ -73,10 +73,12 @@ class ColumnFamily {
   // As the options are now.
   MemTableOptions NewMemTableOptions() const EXCLUDES(options_mu_);
   // [mutex, front] The active memtable becomes immutable (MemTables::Seal).
-  void SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence, std::vector<ReadState*>* garbage);
+  void SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence,
+                    std::vector<ReadState*>* garbage);
   // [mutex] Publishes memtables and store view to readers.
   void InstallReadState(std::vector<ReadState*>* garbage);
-  // [mutex] The store changed: memtables may hold as much of separated values as their bound allows now.
+  // [mutex] The store changed: memtables may hold as much of separated values as their bound allows
+  // now.
   void LimitMemTables();
   bool FlushPending() const;  // [mutex]
 

@@ -27,10 +27,12 @@ MemTables::MemTables(Mutex* mu, const MemTableOptions& options,
 void MemTables::CheckInvariants() const {
   if constexpr (!kChecked) return;
   mu_->AssertHeld();
-  COMPASSDB_INVARIANT(active_.mem != nullptr && !active_.mem->immutable(), "the active memtable takes writes");
+  COMPASSDB_INVARIANT(active_.mem != nullptr && !active_.mem->immutable(),
+                      "the active memtable takes writes");
   COMPASSDB_INVARIANT(sealed_count_ - flushed_count_ == immutables_.size(),
                       "what was sealed waits or is in the store");
-  COMPASSDB_INVARIANT(announced_count_ <= flushed_count_, "listeners are notified of what is in the store");
+  COMPASSDB_INVARIANT(announced_count_ <= flushed_count_,
+                      "listeners are notified of what is in the store");
   COMPASSDB_INVARIANT(flushing_ <= immutables_.size(), "a flush takes immutable memtables");
   for (size_t i = 0; i < immutables_.size(); ++i) {
     const InLogs& m = immutables_[i];
@@ -38,18 +40,24 @@ void MemTables::CheckInvariants() const {
     const SequenceNumber next = newer.first_sequence();  // 0: it is empty, and may be written to
     COMPASSDB_INVARIANT(m.mem->immutable(), "a sealed memtable takes no writes");
     COMPASSDB_INVARIANT(m.mem->id() < newer.id(), "memtables lie in the order of their age");
-    COMPASSDB_INVARIANT(next == 0 || m.mem->largest_sequence() < next, "a newer memtable has newer records");
+    COMPASSDB_INVARIANT(next == 0 || m.mem->largest_sequence() < next,
+                        "a newer memtable has newer records");
     COMPASSDB_INVARIANT(m.log_number <= LogBehind(i + 1), "a newer memtable is in newer logs");
   }
 }
 
 // --- The active memtable
 
-std::shared_ptr<MemTable> MemTables::New(MemTableOptions options, std::shared_ptr<MemoryCharge>* charge) {
-  // If families share memory, none gets all of it. At first each new key uses another page of the filter.
-  if (write_buffers_ != nullptr && write_buffers_->enabled()) options.filter_for = write_buffers_->buffer_size() / 8;
+std::shared_ptr<MemTable> MemTables::New(MemTableOptions options,
+                                         std::shared_ptr<MemoryCharge>* charge) {
+  // If families share memory, none gets all of it. At first each new key uses another page of the
+  // filter.
+  if (write_buffers_ != nullptr && write_buffers_->enabled()) {
+    options.filter_for = write_buffers_->buffer_size() / 8;
+  }
   auto charged = std::make_shared<MemoryCharge>(write_buffers_);
-  std::shared_ptr<MemTable> made(new MemTable(options, next_id_++), [charged](MemTable* m) { delete m; });
+  std::shared_ptr<MemTable> made(new MemTable(options, next_id_++),
+                                 [charged](MemTable* m) { delete m; });
   *charge = std::move(charged);
   return made;
 }
@@ -74,7 +82,8 @@ void MemTables::Charge() {
   }
 }
 
-void MemTables::Seal(const MemTableOptions& next, uint64_t log_number, SequenceNumber earliest_sequence) {
+void MemTables::Seal(const MemTableOptions& next, uint64_t log_number,
+                     SequenceNumber earliest_sequence) {
   mu_->AssertHeld();
   // First what may run out of memory: nothing has changed then.
   std::shared_ptr<MemoryCharge> charge;
@@ -134,7 +143,9 @@ void MemTables::set_log_number(uint64_t log_number) {
   log_number_ = log_number;
 }
 
-uint64_t MemTables::OldestLogNeeded() const { return std::min(OldestRecordLog(), OldestPreparedLog(0)); }
+uint64_t MemTables::OldestLogNeeded() const {
+  return std::min(OldestRecordLog(), OldestPreparedLog(0));
+}
 
 uint64_t MemTables::OldestPreparedLog(uint64_t records_from) const {
   mu_->AssertHeld();
@@ -202,7 +213,8 @@ bool MemTables::FlushPending(int at_least, bool pairs) const {
   mu_->AssertHeld();
   if (flushing_ > 0 || immutables_.empty()) return false;
   if (flush_requested_) return true;
-  return static_cast<int>(immutables_.size()) >= std::max(at_least, pairs && pace_.AwaitSecond() ? 2 : 1);
+  return static_cast<int>(immutables_.size()) >=
+         std::max(at_least, pairs && pace_.AwaitSecond() ? 2 : 1);
 }
 
 size_t MemTables::FitForFlush(uint64_t* value_load) const {
@@ -274,7 +286,9 @@ FlushPace& MemTables::pace() {
 void MemTables::AddTo(ReadState* state) const {
   mu_->AssertHeld();
   state->mem = active_.mem;
-  for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it) state->immutables.push_back(it->mem);
+  for (auto it = immutables_.rbegin(); it != immutables_.rend(); ++it) {
+    state->immutables.push_back(it->mem);
+  }
 }
 
 }  // namespace compassdb

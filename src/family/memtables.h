@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memtables of a column family: the active one takes the writes, the immutable ones wait for a flush.
+// The memtables of a column family: the active one takes the writes, the immutable ones wait for a
+// flush.
 //
-// Thread safety: state changes with the database mutex held, and all but the constructor and what is marked [front]
-// is called with it. The active memtable and its logs change at the front of the write queue as well, so what
-// is marked [front] may be called there without the mutex.
-// Invariants: what is not yet in the store is in the immutable memtables (older) and in the active one. The log number
-// of a memtable is the oldest write-ahead log that may hold a record of it.
+// Thread safety: state changes with the database mutex held, and all but the constructor and what
+// is marked [front] is called with it. The active memtable and its logs change at the front of the
+// write queue as well, so what is marked [front] may be called there without the mutex.
+// Invariants: what is not yet in the store is in the immutable memtables (older) and in the active
+// one. The log number of a memtable is the oldest write-ahead log that may hold a record of it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,10 @@ class MemTables {
  public:
   using List = std::vector<std::shared_ptr<MemTable>>;
 
-  // `mu`: the database mutex. Active memtables are charged to `write_buffers`, which may be null, while they live.
-  MemTables(Mutex* mu, const MemTableOptions& options, std::shared_ptr<rocksdb::WriteBufferManager> write_buffers);
+  // `mu`: the database mutex. `write_buffers`, which may be null, is charged for memtables while
+  // they live.
+  MemTables(Mutex* mu, const MemTableOptions& options,
+            std::shared_ptr<rocksdb::WriteBufferManager> write_buffers);
 
   void CheckInvariants() const;
 
@@ -40,8 +43,8 @@ class MemTables {
   SequenceNumber earliest_sequence() const;
   // [front] Reports its size to the write buffer manager.
   void Charge() NO_THREAD_SAFETY_ANALYSIS;
-  // It becomes immutable; the next one takes records of this log and later ones. Without memory (std::bad_alloc)
-  // nothing changes.
+  // It becomes immutable; the next one takes records of this log and later ones. Without memory
+  // (std::bad_alloc) nothing changes.
   void Seal(const MemTableOptions& next, uint64_t log_number, SequenceNumber earliest_sequence);
   // Another one, which is empty, takes its place; its data is in the store or not wanted.
   void Replace(const MemTableOptions& next);
@@ -56,7 +59,8 @@ class MemTables {
   const ValueRoom& value_room() const;
 
   // --- Logs
-  // As the manifest has it: the store has what older logs hold. Also read by recovery, when there are no jobs.
+  // As the manifest has it: the store has what older logs hold. Also read by recovery, when there
+  // are no jobs.
   uint64_t log_number() const NO_THREAD_SAFETY_ANALYSIS { return log_number_; }
   void set_log_number(uint64_t log_number);
   // The oldest log that is still needed: for records, and for what was prepared before its commit.
@@ -82,10 +86,11 @@ class MemTables {
   // Why the newest was sealed. Only memtables that were full wait for more.
   void SetFlushReason(rocksdb::FlushReason reason);
   rocksdb::FlushReason flush_reason() const;
-  // Whether a flush should begin. `at_least` as many are flushed together unless it was requested. With `pairs`, a
-  // merge should take two if no writer waits longer then.
+  // Whether a flush should begin. It takes at least that many, unless it was requested. With
+  // `pairs`, a merge should take two if no writer waits longer then.
   bool FlushPending(int at_least, bool pairs) const;
-  // As many as separated values have room for, at least one; *value_load (may be null) is what they take of it.
+  // As many as separated values have room for, at least one; *value_load (may be null) is what they
+  // take of it.
   size_t FitForFlush(uint64_t* value_load) const;
   // Begins a flush of those that fit, or of all.
   List PickFlush(bool all);
@@ -110,7 +115,8 @@ class MemTables {
   };
   struct MemoryCharge;
 
-  std::shared_ptr<MemTable> New(MemTableOptions options, std::shared_ptr<MemoryCharge>* charge) REQUIRES(*mu_);
+  std::shared_ptr<MemTable> New(MemTableOptions options, std::shared_ptr<MemoryCharge>* charge)
+      REQUIRES(*mu_);
 
   Mutex* const mu_;
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;

@@ -12,7 +12,8 @@ class MemTablesTest : public ::testing::Test {
   ~MemTablesTest() override { mu_.Unlock(); }
 
   void Put(const std::string& value = "v") {
-    ASSERT_TRUE(memtables_.active()->Add(++sequence_, kTypeValue, "k", value, /*concurrent=*/false).ok());
+    MemTable* const mem = memtables_.active().get();
+    ASSERT_TRUE(mem->Add(++sequence_, kTypeValue, "k", value, /*concurrent=*/false).ok());
   }
   void Seal(uint64_t log) { memtables_.Seal(options_, log, sequence_); }
 

@@ -44,7 +44,8 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
 Status FamilyManager::CommitNew(const std::shared_ptr<ColumnFamily>& family) {
   ReadStateGarbage garbage(&space_);
   MutexLock lock(mu_);
-  family->memtables().BeginAt(front_.logs.current_number(), front_.last_sequence.load(std::memory_order_acquire));
+  family->memtables().BeginAt(front_.logs.current_number(),
+                              front_.last_sequence.load(std::memory_order_acquire));
   family->LimitMemTables();
   family->InstallReadState(garbage.list());
   std::vector<CommitItem> items(1);

@@ -71,7 +71,8 @@ bool BackgroundJobs::FlushesHeld() const {
   if (!FlushesTogether()) return false;
   // A flush of all families waits for running ones.
   const Families all = env_.families.All();
-  return std::any_of(all.begin(), all.end(), [](const auto& family) { return family->memtables().flush_running(); });
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& family) { return family->memtables().flush_running(); });
 }
 
 void BackgroundJobs::MaybeSchedule() {

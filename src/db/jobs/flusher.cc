@@ -14,9 +14,13 @@ void Flusher::AwaitRoom(const Families& families) {
   MutexLock lock(mu_);
   for (const auto& family : families) {
     MemTables& memtables = family->memtables();
+    const auto writers_would_stop = [&] {
+      const auto sealed = static_cast<int>(memtables.immutable_count());
+      return sealed > 0 && sealed + 1 >= family->settings.max_write_buffer_number &&
+             !memtables.active()->empty();
+    };
     while (!*env_.shutting_down && !env_.errors->writes_refused() && !family->dropped() &&
-           !memtables.active()->empty() && memtables.immutable_count() > 0 &&
-           static_cast<int>(memtables.immutable_count()) + 1 >= family->settings.max_write_buffer_number) {
+           writers_would_stop()) {
       memtables.RequestFlush();
       jobs_.MaybeSchedule();
       jobs_.AwaitBackground(kChangeLook);
@@ -43,7 +47,9 @@ Status Flusher::Flush(const Families& families, const rocksdb::FlushOptions& opt
   if (s.ok() && families.size() == 1 && !targets.empty()) {
     MutexLock lock(mu_);
     const auto& [family, sealed] = targets.front();
-    if (family->dropped() && family->memtables().flushed_count() < sealed) s = Status::ColumnFamilyDropped(family->name());
+    if (family->dropped() && family->memtables().flushed_count() < sealed) {
+      s = Status::ColumnFamilyDropped(family->name());
+    }
   }
   // As in RocksDB, a flush beyond the allowed space fails, although the data is in tables.
   if (s.ok() && env_.errors->writes_refused() && env_.errors->error().subcode() == Status::kSpaceLimit) {
@@ -69,7 +75,9 @@ Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason re
     ReadStateGarbage garbage(env_.space);
     MutexLock lock(mu_);
     bool switches = reason == rocksdb::FlushReason::kErrorRecovery;
-    for (const auto& family : families) switches = switches || !family->memtables().active()->empty();
+    for (const auto& family : families) {
+      switches = switches || !family->memtables().active()->empty();
+    }
     if (switches) s = switcher_.SwitchMemTables(families, reason, &garbage);
     if (s.ok()) {
       *targets = Request(families);

@@ -101,10 +101,12 @@ bool MemTableFlush::CutShort(ColumnFamily* family, double done, uint64_t rest_by
   MutexLock lock(env_.mu);
   const auto buffer = static_cast<double>(family->settings.write_buffer_size.load());
   MemTables& memtables = family->memtables();
-  const double filled = std::min(1.0, static_cast<double>(memtables.active()->ApproximateMemoryUsage()) / buffer);
-  const double room =
-      family->settings.max_write_buffer_number - static_cast<int>(memtables.immutable_count()) - filled;
-  if (!memtables.pace().CutShort(env_.config.clock->NowNanos(), done, room, rest_bytes)) return false;
+  const auto used = static_cast<double>(memtables.active()->ApproximateMemoryUsage());
+  const double room = family->settings.max_write_buffer_number -
+                      static_cast<int>(memtables.immutable_count()) - std::min(1.0, used / buffer);
+  if (!memtables.pace().CutShort(env_.config.clock->NowNanos(), done, room, rest_bytes)) {
+    return false;
+  }
   LogInfo(env_.config.info_log.get(), "[" + family->name() + "] a merge is cut short: " + std::to_string(rest_bytes) +
                                           " bytes go to level 0");
   return true;
@@ -181,7 +183,9 @@ void MemTableFlush::ReleasePins(JobPart* part) {
 }
 
 void MemTableFlush::Announce() {
-  for (const JobPart& part : parts_) part.family->memtables().Announced(MemoryOf(&part).flushed_until);
+  for (const JobPart& part : parts_) {
+    part.family->memtables().Announced(MemoryOf(&part).flushed_until);
+  }
   parts_.clear();
 }
 

@@ -54,8 +54,8 @@ class FamilyHarness {
     std::shared_ptr<HistoryLow> history;
     if (options.comparator->timestamp_size() != 0) history = std::make_shared<HistoryLow>();
     store.history = history;
-    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store), std::move(history),
-                                                 &mu, nullptr);
+    auto family = std::make_shared<ColumnFamily>(id, name, options, MakeStore(&context, store),
+                                                 std::move(history), &mu, nullptr);
     EXPECT_TRUE(family->store()->Open().ok());
     ReadStateGarbage garbage(&nothing_);
     MutexLock lock(&mu);
@@ -67,7 +67,8 @@ class FamilyHarness {
 
   void Put(const std::string& key, const std::string& value) { Write(family(), kTypeValue, key, value); }
   void Write(ColumnFamily* family, ValueType type, const std::string& key, const std::string& value = "") {
-    ASSERT_TRUE(family->memtables().active()->Add(last_sequence + 1, type, key, value, /*concurrent=*/false).ok());
+    MemTable* const mem = family->memtables().active().get();
+    ASSERT_TRUE(mem->Add(last_sequence + 1, type, key, value, /*concurrent=*/false).ok());
     ++last_sequence;
   }
   // The memtable becomes a table.

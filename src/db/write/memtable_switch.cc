@@ -33,7 +33,8 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
       flush_waiting(oldest);
       for (const auto& family : all) {
         const MemTables& memtables = family->memtables();
-        if (!memtables.active()->empty() && memtables.active_log() <= oldest) full.push_back(family);
+        const bool keeps = !memtables.active()->empty() && memtables.active_log() <= oldest;
+        if (keeps) full.push_back(family);
       }
     }
     reason = rocksdb::FlushReason::kWalFull;

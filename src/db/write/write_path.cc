@@ -35,9 +35,10 @@ class MemTableSink final : public BatchSink {
     if (type == kTypeRangeDeletion && CompareKeys(family_->user_comparator(), key, value) >= 0) {
       return Status::OK();
     }
-    if (Status s = family_->memtables().active()->Add(sequence, type, key, value, concurrent_); !s.ok()) return s;
-    if (!full_) full_ = family_->memtables().active()->ShouldFlush();
-    return Status::OK();
+    MemTable* const mem = family_->memtables().active().get();
+    Status s = mem->Add(sequence, type, key, value, concurrent_);
+    if (s.ok() && !full_) full_ = mem->ShouldFlush();
+    return s;
   }
   // The marks of two-phase commit are for recovery.
   Status Mark(const BatchRecord&, SequenceNumber*) override { return Status::OK(); }

@@ -92,7 +92,8 @@ Status WriteStalls::DelayLowPriority(const rocksdb::WriteOptions& options, uint6
 
 void WriteStalls::Update() {
   mu_->AssertHeld();
-  std::erase_if(conditions_, [this](const auto& c) { return families_.ById(c.first) == nullptr; });  // dropped
+  const auto dropped = [this](const auto& c) { return families_.ById(c.first) == nullptr; };
+  std::erase_if(conditions_, dropped);
   StallDecision worst;
   uint64_t backlog = 0;
   bool behind = false;

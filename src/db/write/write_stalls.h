@@ -61,7 +61,8 @@ class WriteStalls {
   DelayBucket delays_ GUARDED_BY(*mu_), low_priority_delays_ GUARDED_BY(*mu_);
   // Of the families, by id, whose writers are slowed or stopped.
   std::map<uint32_t, rocksdb::WriteStallCondition> conditions_ GUARDED_BY(*mu_);
-  std::vector<rocksdb::WriteStallInfo> changes_ GUARDED_BY(*mu_);  // listeners are not notified of them yet
+  // Listeners are not notified of them yet.
+  std::vector<rocksdb::WriteStallInfo> changes_ GUARDED_BY(*mu_);
   std::atomic<bool> stalled_{false};
   std::atomic<bool> compaction_behind_{false};  // low priority writes are slowed
 };
