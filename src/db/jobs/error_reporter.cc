@@ -18,7 +18,7 @@ void ErrorReporter::SetBackgroundError(const Status& error, rocksdb::BackgroundE
   rocksdb::Statistics* const statistics = config_.options.statistics.get();
   Tick(statistics, rocksdb::ERROR_HANDLER_BG_ERROR_COUNT);
   if (error.IsIOError()) Tick(statistics, rocksdb::ERROR_HANDLER_BG_IO_ERROR_COUNT);
-  LogInfo(config_.info_log.get(), "background error: " + error.ToString());
+  LogError(config_.info_log.get(), "background error: " + error.ToString());
   {
     MutexLock lock(mu_);
     changed_->SignalAll();

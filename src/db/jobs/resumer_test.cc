@@ -73,6 +73,16 @@ TEST_F(ResumerTest, AFullDiskIsTriedAgain) {
   while (!errors.error().ok()) changed.WaitFor(std::chrono::milliseconds(1));
 }
 
+TEST_F(ResumerTest, ABackgroundErrorIsAnErrorInTheLog) {
+  const auto log = std::make_shared<Warnings>();
+  DbConfig logged = config;
+  logged.info_log = log;
+  ErrorReporter reporter(logged, listeners, front.logs, errors, auto_resume_, &db.mu, &changed);
+  reporter.SetBackgroundError(Status::Corruption("c"), Reason::kCompaction);
+  ASSERT_EQ(log->lines.size(), 1u);
+  EXPECT_EQ(log->lines[0], "[ERROR] background error: Corruption: c");
+}
+
 class ForgivingListener final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(Reason, Status* error) override { *error = Status::OK(); }

@@ -181,6 +181,14 @@ void LogInfo(rocksdb::Logger* log, const std::string& line) {
   if (log != nullptr) rocksdb::Info(log, "%s", line.c_str());
 }
 
+void LogWarning(rocksdb::Logger* log, const std::string& line) {
+  if (log != nullptr) rocksdb::Warn(log, "%s", line.c_str());
+}
+
+void LogError(rocksdb::Logger* log, const std::string& line) {
+  if (log != nullptr) rocksdb::Error(log, "%s", line.c_str());
+}
+
 }  // namespace compassdb
 
 namespace ROCKSDB_NAMESPACE {

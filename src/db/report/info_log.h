@@ -74,7 +74,9 @@ struct InfoLogPlace {
 };
 Status InfoLogPlaceOf(FileSystem* fs, const std::string& dbname, const std::string& db_log_dir, InfoLogPlace* place);
 
-// One line to `log` (may be null) at INFO level.
+// One line to `log` (may be null), at the level of the name.
 void LogInfo(rocksdb::Logger* log, const std::string& line);
+void LogWarning(rocksdb::Logger* log, const std::string& line);
+void LogError(rocksdb::Logger* log, const std::string& line);
 
 }  // namespace compassdb

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdarg>
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "db/jobs/background_work.h"
 #include "db/jobs/commit.h"
@@ -13,6 +16,7 @@
 #include "db/open/make_store.h"
 #include "env/sim/fault_injection_file_system.h"
 #include "family/column_family.h"
+#include "rocksdb/env.h"
 
 namespace compassdb {
 
@@ -23,6 +27,19 @@ class CountedWork final : public BackgroundWork {
   int FlushesRunning() const override { return 2; }
   int CompactionsRunning() const override { return 3; }
   int asked = 0;
+};
+
+// The lines of a log, of WARN and above.
+class Warnings final : public rocksdb::Logger {
+ public:
+  Warnings() : Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list args) override {
+    char line[1000];
+    vsnprintf(line, sizeof(line), format, args);
+    lines.emplace_back(line);
+  }
+  std::vector<std::string> lines;
 };
 
 // The manifest of an empty database.

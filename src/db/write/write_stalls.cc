@@ -142,8 +142,8 @@ void WriteStalls::UpdateFamily(ColumnFamily* family, const StallDecision& decisi
     ++family->counters.stops[reason];
     family->memtables().pace().Stopped();
   }
-  LogInfo(config_.info_log.get(),
-          "[" + family->name() + "] " + DescribeStall(decision, triggers, inputs, controller_.rate()));
+  LogWarning(config_.info_log.get(),
+             "[" + family->name() + "] " + DescribeStall(decision, triggers, inputs, controller_.rate()));
 }
 
 void WriteStalls::NotifyListeners() {

@@ -31,6 +31,7 @@ class WriteStallsTest : public ::testing::Test {
     options.level0_stop_writes_trigger = 3;
     family_ = db_.Add("levels", options);
     config_.clock = SystemClock();
+    config_.info_log = log_;
     config_.options.delayed_write_rate = 1 << 20;
   }
   void AddRun() {
@@ -47,6 +48,7 @@ class WriteStallsTest : public ::testing::Test {
   FamilyHarness db_;
   ColumnFamily* family_ = nullptr;
   DbConfig config_;
+  const std::shared_ptr<Warnings> log_ = std::make_shared<Warnings>();
   const std::shared_ptr<StallListener> listener_ = std::make_shared<StallListener>();
   const Listeners listeners_{{listener_}};
   CondVar changed_{&db_.mu};
@@ -67,6 +69,8 @@ TEST_F(WriteStallsTest, WritersAreSlowedBeforeTheyAreStopped) {
   EXPECT_EQ(listener_->changes, (std::vector<Condition>{Condition::kDelayed, Condition::kStopped}));
   stalls_.NotifyListeners();
   EXPECT_EQ(listener_->changes.size(), 2u);
+  ASSERT_EQ(log_->lines.size(), 2u);
+  EXPECT_TRUE(log_->lines[1].starts_with("[WARN] [levels] Stopping writes: ")) << log_->lines[1];
 }
 
 TEST_F(WriteStallsTest, LowPriorityWritesWaitForCompactions) {
