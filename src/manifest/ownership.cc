@@ -169,8 +169,8 @@ Status Ownership::CheckMounted(const std::string& dir, const char* option) const
   if (!recorded || !IsOutside(dir) || !IsMissing(ReadOwner(fs_, dir, &owner)) || HoldsFiles(dir)) return Status::OK();
   return Status::InvalidArgument(std::string(option) + " " + dir + ", recorded as a directory of the database in " + db_dir_ +
                                      ", is " + (fs_->FileExists(dir).ok() ? "empty" : "not there"),
-                                 "is it mounted? If it is lost for good, move the .ph and .pages files of the other "
-                                 "directories into " + db_dir_ + ", then delete " + PlacesFileName(db_dir_));
+                                 "is it mounted? If it is lost for good, restore a backup; without one, see "
+                                 "docs/operations/corruption.md");
 }
 
 Status Ownership::CheckLogsExist(const std::string& wal_dir) const {

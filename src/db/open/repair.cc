@@ -108,8 +108,9 @@ Status Repairer::CheckOwnership() {
     s = ownership.Check(place.dir, "path");
     if (s.ok()) s = fs_->GetChildren(place.dir, &names);
     if (IsMissing(s)) {
-      return Status::PathNotFound(place.dir, "holds tables of the database in " + name_ + " and is missing: repair would give them up; if it is lost, delete " +
-                                                 PlacesFileName(name_));
+      return Status::PathNotFound(
+          place.dir, "holds tables of the database in " + name_ + " and is missing: mount it. If it is lost for good, "
+                     "restore a backup; without one, see docs/operations/corruption.md");
     }
     if (s.ok()) s = ownership.CheckMounted(place.dir, "path");
     if (s.ok()) s = fs_->GetRealPath(place.dir, &real);
