@@ -138,7 +138,7 @@ class StoreView {
   // All pieces with their tables, until `f` returns an error. It may read the piece.
   using PieceVisitor = std::function<Status(const TphMeta&, const Piece&)>;
   virtual Status ForEachPiece(const PieceVisitor& f) const = 0;
-  // Reads and checks everything.
+  // Reads and checks everything. With several findings, the status has a line for each.
   virtual Status Verify() const = 0;
   virtual PageStats Pages() const { return {}; }
 };

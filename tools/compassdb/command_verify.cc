@@ -4,6 +4,8 @@
 #include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
 
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "codec.h"
@@ -107,7 +109,11 @@ int Verify(const Globals& globals, bool quick, Database* database) {
   int code = kOk;
   rocksdb::ReadOptions options;
   const rocksdb::Status s = database->db()->VerifyChecksum(options);
-  if (!s.ok()) code = Fail("verify", s);
+  if (!s.ok()) {
+    code = ExitCodeOf(s);
+    std::istringstream findings(BusyIfWritten(s).ToString());
+    for (std::string line; std::getline(findings, line);) Fail(code, "verify", line);
+  }
   if (quick) return code;
   Progress progress("verified", globals.quiet);
   uint64_t records = 0, bytes = 0;

@@ -4,6 +4,7 @@
 #include "db/copy/whole_file_checksum.h"
 #include "env/missing.h"
 #include "rocksdb/file_checksum.h"
+#include "util/findings.h"
 
 namespace compassdb {
 
@@ -47,10 +48,9 @@ Status LiveFiles::VerifyFileChecksums(const rocksdb::ReadOptions& options) {
 }
 
 Status LiveFiles::VerifyChecksum() const {
-  for (const auto& family : families_.All()) {
-    if (Status s = family->read_state()->View()->Verify(); !s.ok()) return s;
-  }
-  return Status::OK();
+  Findings findings;
+  for (const auto& family : families_.All()) findings.Add(family->read_state()->View()->Verify());
+  return findings.ToStatus();
 }
 
 }  // namespace compassdb

@@ -210,6 +210,20 @@ TEST_P(RepairTablesTest, AVersionIsDamaged) {
   Check(0);
 }
 
+TEST_P(RepairTablesTest, EveryDamagedTableIsNamed) {
+  Use(GetParam());
+  Fill();
+  const std::vector<std::string> tables = FilesOf(FileType::kPieceFile);
+  ASSERT_GE(tables.size(), 2u);
+  for (const std::string& name : tables) FlipBit(JoinPath(name_, name), 500);
+  OpenDb();
+  const Status s = db_->VerifyChecksum();
+  EXPECT_TRUE(s.IsCorruption());
+  for (const std::string& name : tables) {
+    EXPECT_NE(s.ToString().find(name), std::string::npos) << s.ToString();
+  }
+}
+
 // Nor is it a later release's if the rest of the footer is other bytes, too.
 TEST_P(RepairTablesTest, AVersionAndTheRestOfTheFooterAreDamaged) {
   Use(GetParam());

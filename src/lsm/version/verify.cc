@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks everything that a version names.
+// Checks everything that a version names. Damage does not end the check.
 #include "lsm/version/lsm_version.h"
 #include "lsm/version/value_references.h"
+#include "util/findings.h"
 
 namespace compassdb {
+namespace {
+
+// That a table lies after the one before it on its level.
+Status CheckOrder(const Comparator* comparator, const TphMeta& before, const TphMeta& meta) {
+  if (before.hash_range != meta.hash_range) {
+    return Status::Corruption("tables of one level are cut by keys and by hashes");
+  }
+  if (meta.hash_range) {
+    if (before.search.last < meta.search.first) return Status::OK();
+    return Status::Corruption("tables overlap");
+  }
+  const int c = comparator->Compare(before.largest, meta.smallest);
+  if (c > 0 || (c == 0 && !before.largest_exclusive)) return Status::Corruption("tables overlap");
+  return Status::OK();
+}
+
+}  // namespace
 
 Status LsmVersion::Verify() const {
+  Findings findings;
   for (size_t level = 0; level < levels_.size(); ++level) {
     const auto& tables = levels_[level];
     for (size_t i = 0; i < tables.size(); ++i) {
       const TphMeta& meta = tables[i]->meta();
-      Status s = AnnotateWithTable(tables[i]->tph().Verify(), static_cast<int>(level), meta);
-      if (!s.ok()) return s;
+      findings.Add(AnnotateWithTable(tables[i]->tph().Verify(), static_cast<int>(level), meta));
       if (level == 0 || i == 0) continue;
-      const TphMeta& before = tables[i - 1]->meta();
-      if (before.hash_range != meta.hash_range) {
-        return AnnotateWithTable(
-            Status::Corruption("tables of one level are cut by keys and by hashes"),
-            static_cast<int>(level), meta);
-      }
-      if (meta.hash_range) {
-        if (before.search.last < meta.search.first) continue;
-        return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
-      }
-      const int c = comparator_->Compare(before.largest, meta.smallest);
-      if (c > 0 || (c == 0 && !before.largest_exclusive)) {
-        return AnnotateWithTable(Status::Corruption("tables overlap"), static_cast<int>(level), meta);
-      }
+      findings.Add(AnnotateWithTable(CheckOrder(comparator_, tables[i - 1]->meta(), meta),
+                                     static_cast<int>(level), meta));
     }
   }
-  for (const ValueRunRef& run : values_->runs()) {
-    if (Status s = run->Verify(); !s.ok()) return s;
-  }
-  return values_->expected() ? CheckValueReferences(*this, comparator_, hasher_) : Status::OK();
+  for (const ValueRunRef& run : values_->runs()) findings.Add(run->Verify());
+  const Status s = findings.ToStatus();
+  if (!s.ok() || !values_->expected()) return s;
+  return CheckValueReferences(*this, comparator_, hasher_);
 }
 
 }  // namespace compassdb
