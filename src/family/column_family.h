@@ -91,7 +91,8 @@ class ColumnFamily {
   // [front] Before readers see it.
   void SetLastIngested(SequenceNumber sequence) { last_ingested_ = sequence; }
 
-  // Since open or ResetStats, for properties.
+  // Of all levels together, since open or ResetStats, for properties. LevelStats has the jobs of each
+  // level.
   struct Counters {
     std::atomic<uint64_t> flush_bytes{0}, flushes{0};
     std::atomic<uint64_t> compact_read_bytes{0}, compact_write_bytes{0}, compactions{0};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
@@ -53,6 +54,8 @@ struct PageStats {
   uint64_t stored_bytes = 0;   // of files of pages, journals and overflow runs
 };
 
+// What a level holds, and what jobs wrote to it. Flushes, compactions and stalls of the family are
+// counted in ColumnFamily::Counters.
 struct LevelStats {
   uint64_t tables = 0;
   uint64_t pieces = 0;
@@ -65,7 +68,7 @@ struct LevelStats {
   uint64_t deletions = 0;
   uint64_t range_tombstones = 0;
   uint64_t raw_bytes = 0;
-  // Since open:
+  // Since open, of jobs with this output level (JobCounters::Record):
   uint64_t compactions = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
@@ -75,30 +78,55 @@ struct LevelStats {
   uint64_t micros = 0;
   uint64_t consolidations = 0;  // of the compactions, those for scans
   uint64_t consolidated_bytes = 0;
+
   // Of what jobs did since open, leaves what they did after `earlier`.
-  void CountFrom(const LevelStats& earlier) {
-    for (const auto field :
-         {&LevelStats::compactions, &LevelStats::bytes_read, &LevelStats::bytes_written,
-          &LevelStats::value_bytes_read, &LevelStats::value_bytes_written,
-          &LevelStats::bytes_in_upper, &LevelStats::micros, &LevelStats::consolidations,
-          &LevelStats::consolidated_bytes}) {
-      this->*field -= std::min(this->*field, earlier.*field);
-    }
-  }
+  void CountFrom(const LevelStats& earlier);
   // All but `files`: levels may share them.
-  LevelStats& operator+=(const LevelStats& o) {
-    for (const auto field :
-         {&LevelStats::tables, &LevelStats::pieces, &LevelStats::total_bytes, &LevelStats::data_bytes,
-          &LevelStats::live_data_bytes, &LevelStats::records, &LevelStats::keys, &LevelStats::deletions,
-          &LevelStats::range_tombstones, &LevelStats::raw_bytes, &LevelStats::compactions,
-          &LevelStats::bytes_read, &LevelStats::bytes_written, &LevelStats::value_bytes_read,
-          &LevelStats::value_bytes_written, &LevelStats::bytes_in_upper,
-          &LevelStats::micros, &LevelStats::consolidations, &LevelStats::consolidated_bytes}) {
-      this->*field += o.*field;
-    }
-    return *this;
-  }
+  LevelStats& operator+=(const LevelStats& o);
 };
+
+// A field, and its name in the property compassdb.stats-json.
+struct LevelField {
+  const char* name;
+  uint64_t LevelStats::* value;
+  bool since_open = false;
+};
+inline constexpr LevelField kLevelFields[] = {
+    {"tables", &LevelStats::tables},
+    {"pieces", &LevelStats::pieces},
+    {"files", &LevelStats::files},
+    {"total_bytes", &LevelStats::total_bytes},
+    {"data_bytes", &LevelStats::data_bytes},
+    {"live_data_bytes", &LevelStats::live_data_bytes},
+    {"records", &LevelStats::records},
+    {"keys", &LevelStats::keys},
+    {"deletions", &LevelStats::deletions},
+    {"range_tombstones", &LevelStats::range_tombstones},
+    {"raw_bytes", &LevelStats::raw_bytes},
+    {"compactions", &LevelStats::compactions, true},
+    {"bytes_read", &LevelStats::bytes_read, true},
+    {"bytes_written", &LevelStats::bytes_written, true},
+    {"value_bytes_read", &LevelStats::value_bytes_read, true},
+    {"value_bytes_written", &LevelStats::value_bytes_written, true},
+    {"bytes_in_upper", &LevelStats::bytes_in_upper, true},
+    {"micros", &LevelStats::micros, true},
+    {"consolidations", &LevelStats::consolidations, true},
+    {"consolidated_bytes", &LevelStats::consolidated_bytes, true}};
+static_assert(sizeof(LevelStats) == std::size(kLevelFields) * sizeof(uint64_t), "all are listed");
+
+inline void LevelStats::CountFrom(const LevelStats& earlier) {
+  for (const LevelField& field : kLevelFields) {
+    if (!field.since_open) continue;
+    this->*field.value -= std::min(this->*field.value, earlier.*field.value);
+  }
+}
+
+inline LevelStats& LevelStats::operator+=(const LevelStats& o) {
+  for (const LevelField& field : kLevelFields) {
+    if (field.value != &LevelStats::files) this->*field.value += o.*field.value;
+  }
+  return *this;
+}
 
 // One key of a MultiGet on its way through a store.
 struct PointLookup {

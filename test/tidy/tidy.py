@@ -20,6 +20,7 @@ Rules:
   spdx        the licence line on top
   link        relative links and images in Markdown lead to a file or folder of the tree, and to a heading of it
   option      every member of an option struct is in docs/options.md, which the option tables write
+  property    the compassdb.* properties in the code are those listed in docs/operations/monitoring.md
   test-scope  tests see the public API; tests of crashes and faults also env/ and util/ (those of crashes read
               manifests, too), fuzz targets all
 """
@@ -54,6 +55,8 @@ OPTION_STRUCTS = {
     "rocksdb/universal_compaction.h": ("CompactionOptionsUniversal",),
     "rocksdb/table.h": ("BlockBasedTableOptions",),
     "compassdb/table.h": ("PieceTableOptions",)}
+PROPERTIES = "src/db/report/properties.cc"
+PROPERTIES_LISTED = "docs/operations/monitoring.md"
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
                "rocksdb/table.h", "rocksdb/convenience.h"}
 VOCABULARY = {"rocksdb/utilities/object_registry.h"}
@@ -251,6 +254,7 @@ class Checker:
                 path = os.path.join(self.root, name)
                 self.check_links(path, read_lines(path))
         self.check_option_rows()
+        self.check_properties()
 
     def check_option_rows(self):
         documented = os.path.join(self.root, "docs", "options.md")
@@ -264,6 +268,18 @@ class Checker:
                 for number, name in members_of(lines, struct):
                     if name not in known:
                         self.report("option", path, number, "%s::%s has no row in src/options" % (struct, name))
+
+    def check_properties(self):
+        paths = [os.path.join(self.root, *name.split("/")) for name in (PROPERTIES, PROPERTIES_LISTED)]
+        code, listed = [read_lines(path) if os.path.exists(path) else [] for path in paths]
+        in_code = {name: number for number, line in enumerate(code, 1)
+                   for name in re.findall(r'"(compassdb\.[a-z-]+)"', line)}
+        in_list = {found.group(1): number for number, line in enumerate(listed, 1)
+                   for found in [re.match(r"\| `(compassdb\.[a-z-]+)` \|", line)] if found}
+        for name in sorted(in_code.keys() - in_list.keys()):
+            self.report("property", paths[0], in_code[name], "%s is not listed in %s" % (name, PROPERTIES_LISTED))
+        for name in sorted(in_list.keys() - in_code.keys()):
+            self.report("property", paths[1], in_list[name], "%s is not in %s" % (name, PROPERTIES))
 
     def check_links(self, path, lines):
         for number, line in prose_of(lines):
@@ -405,6 +421,8 @@ BAD_SAMPLES = [
     ("test-scope", "test/crash/a.cc", SPDX + '#include "lsm/version.h"\n'),
     ("option", "include/rocksdb/options.h", SPDX + "struct DBOptions {\n  DBOptions() {}\n  int x = 1;\n};\n"),
     ("option", "include/rocksdb/table.h", SPDX + "struct BlockBasedTableOptions {\n  void (*call)(int) = nullptr;\n};\n"),
+    ("property", PROPERTIES, SPDX + 'const char* k = "compassdb.unlisted";\n'),
+    ("property", PROPERTIES_LISTED, "| `compassdb.unknown` | nothing |\n"),
     ("link", "docs/a.md", "[b](b.md)\n"),
     ("link", "docs/performance/reports/a.md", "![a plot](fig.svg)\n"),
     ("link", "docs/a.md", "# One\n\nSee [two](#two).\n"),

@@ -103,70 +103,74 @@ struct IntProperties {
     AddMemTables(&all);
     AddBackground(&all);
     AddTables(&all);
-    AddCache("block-cache",
+    AddSpace(&all);
+    AddIndexMemory(&all);
+    AddValues(&all);
+    AddPages(&all);
+    AddCache("rocksdb.block-cache",
              [](const F& f) { return f.family->store()->options().block_cache.get(); }, &all);
-    AddCache("blob-cache",
+    AddCache("rocksdb.blob-cache",
              [](const F& f) { return f.family->store()->options().values.cache.get(); }, &all);
     return all;
   }
 
   static void AddMemTables(std::map<std::string, Read>* all) {
     auto& p = *all;
-    p["num-immutable-mem-table"] = [](const F& f) { return f.memtables.size() - 1; };
-    p["num-immutable-mem-table-flushed"] = [](const F&) { return 0; };
-    p["mem-table-flush-pending"] = [](const F& f) { return f.flush_pending ? 1 : 0; };
-    p["cur-size-active-mem-table"] = [](const F& f) {
+    p["rocksdb.num-immutable-mem-table"] = [](const F& f) { return f.memtables.size() - 1; };
+    p["rocksdb.num-immutable-mem-table-flushed"] = [](const F&) { return 0; };
+    p["rocksdb.mem-table-flush-pending"] = [](const F& f) { return f.flush_pending ? 1 : 0; };
+    p["rocksdb.cur-size-active-mem-table"] = [](const F& f) {
       return f.memtables[0]->ApproximateMemoryUsage();
     };
-    p["cur-size-all-mem-tables"] = p["size-all-mem-tables"] = [](const F& f) {
+    p["rocksdb.cur-size-all-mem-tables"] = p["rocksdb.size-all-mem-tables"] = [](const F& f) {
       uint64_t bytes = 0;
       for (const auto& m : f.memtables) bytes += m->ApproximateMemoryUsage();
       return bytes;
     };
-    p["num-entries-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_entries(); };
-    p["num-deletes-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_deletes(); };
-    p["num-entries-imm-mem-tables"] = [](const F& f) {
+    p["rocksdb.num-entries-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_entries(); };
+    p["rocksdb.num-deletes-active-mem-table"] = [](const F& f) { return f.memtables[0]->num_deletes(); };
+    p["rocksdb.num-entries-imm-mem-tables"] = [](const F& f) {
       uint64_t n = 0;
       for (size_t i = 1; i < f.memtables.size(); ++i) n += f.memtables[i]->num_entries();
       return n;
     };
-    p["num-deletes-imm-mem-tables"] = [](const F& f) {
+    p["rocksdb.num-deletes-imm-mem-tables"] = [](const F& f) {
       uint64_t n = 0;
       for (size_t i = 1; i < f.memtables.size(); ++i) n += f.memtables[i]->num_deletes();
       return n;
     };
-    p["current-super-version-number"] = [](const F& f) { return f.family->read_state()->number(); };
+    p["rocksdb.current-super-version-number"] = [](const F& f) { return f.family->read_state()->number(); };
   }
 
   static void AddBackground(std::map<std::string, Read>* all) {
     auto& p = *all;
-    p["num-running-flushes"] = [](const F& f) { return f.flushes_running; };
-    p["compaction-pending"] = [](const F& f) { return f.compaction_pending ? 1 : 0; };
-    p["num-running-compactions"] = [](const F& f) { return f.compactions_running; };
-    p["background-errors"] = [](const F& f) { return f.sources.errors.count(); };
-    p["is-file-deletions-enabled"] = [](const F& f) {
+    p["rocksdb.num-running-flushes"] = [](const F& f) { return f.flushes_running; };
+    p["rocksdb.compaction-pending"] = [](const F& f) { return f.compaction_pending ? 1 : 0; };
+    p["rocksdb.num-running-compactions"] = [](const F& f) { return f.compactions_running; };
+    p["rocksdb.background-errors"] = [](const F& f) { return f.sources.errors.count(); };
+    p["rocksdb.is-file-deletions-enabled"] = [](const F& f) {
       return f.sources.ledger.deletions_enabled() ? 1 : 0;
     };
-    p["num-snapshots"] = [](const F& f) { return f.sources.snapshots.count(); };
-    p["oldest-snapshot-time"] = [](const F& f) {
+    p["rocksdb.num-snapshots"] = [](const F& f) { return f.sources.snapshots.count(); };
+    p["rocksdb.oldest-snapshot-time"] = [](const F& f) {
       return static_cast<uint64_t>(f.sources.snapshots.OldestTime());
     };
-    p["oldest-snapshot-sequence"] = [](const F& f) { return f.sources.snapshots.OldestSequence(); };
-    p["num-live-versions"] = [](const F&) { return 1; };
-    p["min-log-number-to-keep"] = [](const F& f) { return f.oldest_log; };
-    p["min-obsolete-sst-number-to-keep"] = [](const F&) { return UINT64_MAX; };
-    p["estimate-pending-compaction-bytes"] = [](const F& f) { return f.pending_bytes; };
-    p["actual-delayed-write-rate"] = [](const F& f) {
+    p["rocksdb.oldest-snapshot-sequence"] = [](const F& f) { return f.sources.snapshots.OldestSequence(); };
+    p["rocksdb.num-live-versions"] = [](const F&) { return 1; };
+    p["rocksdb.min-log-number-to-keep"] = [](const F& f) { return f.oldest_log; };
+    p["rocksdb.min-obsolete-sst-number-to-keep"] = [](const F&) { return UINT64_MAX; };
+    p["rocksdb.estimate-pending-compaction-bytes"] = [](const F& f) { return f.pending_bytes; };
+    p["rocksdb.actual-delayed-write-rate"] = [](const F& f) {
       return f.stall == StallState::kDelayed ? f.delayed_rate : 0;
     };
-    p["is-write-stopped"] = [](const F& f) { return f.stall == StallState::kStopped ? 1 : 0; };
+    p["rocksdb.is-write-stopped"] = [](const F& f) { return f.stall == StallState::kStopped ? 1 : 0; };
   }
 
   static void AddTables(std::map<std::string, Read>* all) {
     auto& p = *all;
     // Live keys: entries of the directories and memtables, less twice the
     // deletions (each is an entry, and hides one).
-    p["estimate-num-keys"] = [](const F& f) {
+    p["rocksdb.estimate-num-keys"] = [](const F& f) {
       const LevelStats totals = f.Sum();
       const PageStats pages = f.view->Pages();
       uint64_t keys = totals.keys, deletions = totals.deletions;
@@ -180,18 +184,18 @@ struct IntProperties {
       }
       return keys > 2 * deletions ? keys - 2 * deletions : 0;
     };
-    p["estimate-table-readers-mem"] = [](const F& f) { return f.view->Index().total(); };
-    p["estimate-live-data-size"] = [](const F& f) {
+    p["rocksdb.estimate-table-readers-mem"] = [](const F& f) { return f.view->Index().total(); };
+    p["rocksdb.estimate-live-data-size"] = [](const F& f) {
       const ValueStats values = f.view->Values();
       return f.Sum().live_data_bytes + values.total_bytes - values.dead_bytes + f.view->Pages().bytes;
     };
-    p["total-sst-files-size"] = p["live-sst-files-size"] = [](const F& f) {
+    p["rocksdb.total-sst-files-size"] = p["rocksdb.live-sst-files-size"] = [](const F& f) {
       return f.Sum().total_bytes + f.view->Pages().stored_bytes;
     };
-    p["base-level"] = [](const F& f) {
+    p["rocksdb.base-level"] = [](const F& f) {
       return static_cast<uint64_t>(std::min(1, f.family->store()->options().num_levels - 1));
     };
-    p["estimate-oldest-key-time"] = [](const F& f) {
+    p["rocksdb.estimate-oldest-key-time"] = [](const F& f) {
       uint64_t oldest = UINT64_MAX;
       f.view->ForEachTable([&oldest](int, const TphMeta& tph) {
         for (const TphPiece& piece : tph.pieces) {
@@ -200,14 +204,14 @@ struct IntProperties {
       });
       return oldest == UINT64_MAX ? 0 : oldest;
     };
-    p["num-blob-files"] = [](const F& f) { return f.view->Values().files; };
+    p["rocksdb.num-blob-files"] = [](const F& f) { return f.view->Values().files; };
     // Files are shared by segments, whose bytes count.
-    p["live-blob-file-size"] = [](const F& f) { return f.view->Values().total_bytes; };
-    p["total-blob-file-size"] = [](const F& f) {
+    p["rocksdb.live-blob-file-size"] = [](const F& f) { return f.view->Values().total_bytes; };
+    p["rocksdb.total-blob-file-size"] = [](const F& f) {
       const ValueStats values = f.view->Values();
       return values.total_bytes + values.held_bytes;
     };
-    p["live-blob-file-garbage-size"] = [](const F& f) { return f.view->Values().dead_bytes; };
+    p["rocksdb.live-blob-file-garbage-size"] = [](const F& f) { return f.view->Values().dead_bytes; };
   }
 
   // The properties of a cache that a family may have: capacity, usage, pinned usage.
@@ -223,103 +227,71 @@ struct IntProperties {
     add("-usage", &rocksdb::Cache::GetUsage);
     add("-pinned-usage", &rocksdb::Cache::GetPinnedUsage);
   }
+
+  // For all compaction files of the database.
+  static void AddSpace(std::map<std::string, Read>* all) {
+    (*all)["compassdb.dead-bytes"] = [](const F& f) { return f.sources.ledger.DeadBytes(); };
+    (*all)["compassdb.dead-bytes-punchable"] = [](const F& f) {
+      return f.sources.ledger.PunchableBytes();
+    };
+  }
+
+  static void AddIndexMemory(std::map<std::string, Read>* all) {
+    (*all)["compassdb.index-memory"] = [](const F& f) { return f.view->Index().total(); };
+    const auto add = [&](const char* name, uint64_t IndexMemory::* part) {
+      (*all)[name] = [part](const F& f) { return f.view->Index().*part; };
+    };
+    add("compassdb.index-memory-perfect-hash", &IndexMemory::perfect_hash);
+    add("compassdb.index-memory-fingerprints", &IndexMemory::fingerprints);
+    add("compassdb.index-memory-pieces", &IndexMemory::pieces);
+    add("compassdb.index-memory-separators", &IndexMemory::separators);
+    add("compassdb.index-memory-block-offsets", &IndexMemory::block_offsets);
+    add("compassdb.index-memory-filters", &IndexMemory::filters);
+    add("compassdb.index-memory-values", &IndexMemory::values);
+    add("compassdb.index-memory-other", &IndexMemory::other);
+  }
+
+  static void AddValues(std::map<std::string, Read>* all) {
+    const auto add = [&](const char* name, uint64_t ValueStats::* part) {
+      (*all)[name] = [part](const F& f) { return f.view->Values().*part; };
+    };
+    add("compassdb.value-bytes", &ValueStats::total_bytes);
+    add("compassdb.value-bytes-held", &ValueStats::held_bytes);
+    add("compassdb.value-bytes-copying", &ValueStats::uncommitted_bytes);
+    add("compassdb.value-bytes-dead", &ValueStats::dead_bytes);
+    add("compassdb.value-bytes-pinned", &ValueStats::pinned_bytes);
+    (*all)["compassdb.value-bytes-bound"] = [](const F& f) { return f.value_bound; };
+    add("compassdb.value-groups", &ValueStats::groups);
+    add("compassdb.value-group-least", &ValueStats::least_in_group);
+    add("compassdb.value-group-most", &ValueStats::most_in_group);
+  }
+
+  static void AddPages(std::map<std::string, Read>* all) {
+    const auto add = [&](const char* name, uint64_t PageStats::* part) {
+      (*all)[name] = [part](const F& f) { return f.view->Pages().*part; };
+    };
+    add("compassdb.tableless-pages", &PageStats::pages);
+    add("compassdb.tableless-page-bytes", &PageStats::page_bytes);
+    add("compassdb.tableless-records", &PageStats::records);
+    add("compassdb.tableless-bytes", &PageStats::bytes);
+    add("compassdb.tableless-overflow-records", &PageStats::overflow_records);
+    add("compassdb.tableless-overflow-bytes", &PageStats::overflow_bytes);
+    add("compassdb.tableless-overflow-index-bytes", &PageStats::overflow_index_bytes);
+    (*all)["compassdb.tableless-index-bytes"] = [](const F& f) { return f.view->Index().total(); };
+    add("compassdb.tableless-pending-pages", &PageStats::pending_pages);
+    add("compassdb.tableless-pages-in-place", &PageStats::pages_in_place);
+    add("compassdb.tableless-unjournaled-pages", &PageStats::unjournaled_pages);
+    add("compassdb.tableless-overflow-written", &PageStats::overflow_written);
+    add("compassdb.tableless-rehashes", &PageStats::rehashes);
+    (*all)["compassdb.tableless-rehashing"] = [](const F& f) { return f.rehashing; };
+  }
 };
 
-// "compassdb.index-memory" and its parts. False if it is another property.
-bool ReadIndexMemory(const std::string& name, const IndexMemory& index, uint64_t* value) {
-  const std::string prefix = "compassdb.index-memory";
-  if (name.rfind(prefix, 0) != 0) return false;
-  const std::string part = name.substr(prefix.size());
-  const std::pair<const char*, uint64_t> parts[] = {
-      {"", index.total()},
-      {"-perfect-hash", index.perfect_hash},
-      {"-fingerprints", index.fingerprints},
-      {"-pieces", index.pieces},
-      {"-separators", index.separators},
-      {"-block-offsets", index.block_offsets},
-      {"-filters", index.filters},
-      {"-values", index.values},
-      {"-other", index.other}};
-  for (const auto& [suffix, bytes] : parts) {
-    if (part != suffix) continue;
-    *value = bytes;
-    return true;
-  }
-  return false;
-}
-
-// Of separated values. The bytes held are of replaced values that are still read. Those being
-// copied are written by jobs and not committed. Without a bound it is 0.
-bool ReadValues(const std::string& name, const ValueStats& values, uint64_t bound, uint64_t* value) {
-  const std::pair<const char*, uint64_t> all[] = {{"compassdb.value-bytes", values.total_bytes},
-                                                  {"compassdb.value-bytes-held", values.held_bytes},
-                                                  {"compassdb.value-bytes-copying", values.uncommitted_bytes},
-                                                  {"compassdb.value-bytes-dead", values.dead_bytes},
-                                                  {"compassdb.value-bytes-pinned", values.pinned_bytes},
-                                                  {"compassdb.value-bytes-bound", bound},
-                                                  {"compassdb.value-groups", values.groups},
-                                                  {"compassdb.value-group-least", values.least_in_group},
-                                                  {"compassdb.value-group-most", values.most_in_group}};
-  for (const auto& [property, number] : all) {
-    if (name != property) continue;
-    *value = number;
-    return true;
-  }
-  return false;
-}
-
-// For all compaction files of the database. Without a ledger: only checks the property's name.
-bool ReadDeadBytes(const std::string& name, const ExtentLedger* ledger, uint64_t* value) {
-  const bool punchable = name == "compassdb.dead-bytes-punchable";
-  if (!punchable && name != "compassdb.dead-bytes") return false;
-  if (ledger != nullptr) *value = punchable ? ledger->PunchableBytes() : ledger->DeadBytes();
-  return true;
-}
-
-// For a table-less store. `rehashing`: sections that are being rehashed, or are to be.
-bool ReadPages(const std::string& name, const PageStats& pages, uint64_t index_bytes,
-               uint64_t rehashing, uint64_t* value) {
-  const std::string prefix = "compassdb.tableless-";
-  if (name.compare(0, prefix.size(), prefix) != 0) return false;
-  const std::pair<const char*, uint64_t> all[] = {
-      {"pages", pages.pages},
-      {"page-bytes", pages.page_bytes},
-      {"records", pages.records},
-      {"bytes", pages.bytes},
-      {"overflow-records", pages.overflow_records},
-      {"overflow-bytes", pages.overflow_bytes},
-      {"overflow-index-bytes", pages.overflow_index_bytes},
-      {"index-bytes", index_bytes},
-      {"pending-pages", pages.pending_pages},
-      {"pages-in-place", pages.pages_in_place},
-      {"unjournaled-pages", pages.unjournaled_pages},
-      {"overflow-written", pages.overflow_written},
-      {"rehashes", pages.rehashes},
-      {"rehashing", rehashing}};
-  for (const auto& [property, number] : all) {
-    if (name.compare(prefix.size(), std::string::npos, property) != 0) continue;
-    *value = number;
-    return true;
-  }
-  return false;
-}
-
-bool IsInt(const std::string& name) {
-  uint64_t ignored;
-  return ReadIndexMemory(name, IndexMemory(), &ignored) || ReadValues(name, ValueStats(), 0, &ignored) ||
-         ReadPages(name, PageStats(), 0, 0, &ignored) || ReadDeadBytes(name, nullptr, &ignored) ||
-         (name.rfind("rocksdb.", 0) == 0 && IntProperties::All().count(name.substr(8)) > 0);
-}
+bool IsInt(const std::string& name) { return IntProperties::All().contains(name); }
 
 // For a name that IsInt.
 uint64_t ReadInt(const FamilyState& f, const std::string& name) {
-  if (name.rfind("rocksdb.", 0) == 0) return IntProperties::All().at(name.substr(8))(f);
-  uint64_t value = 0;
-  if (!ReadValues(name, f.view->Values(), f.value_bound, &value) && !ReadDeadBytes(name, &f.sources.ledger, &value) &&
-      !ReadIndexMemory(name, f.view->Index(), &value)) {
-    ReadPages(name, f.view->Pages(), f.view->Index().total(), f.rehashing, &value);
-  }
-  return value;
+  return IntProperties::All().at(name)(f);
 }
 
 // `name` is the prefix and a number.

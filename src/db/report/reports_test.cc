@@ -116,6 +116,13 @@ TEST_F(ReportsTest, AResetForgetsJobsAndErrors) {
   EXPECT_EQ(jobs(), both);
 }
 
+TEST_F(ReportsTest, ALongNameIsNotCut) {
+  ColumnFamily* const family = db_.Add(std::string(2000, 'n'));
+  std::string stats;
+  ASSERT_TRUE(reports_.GetProperty(family, "compassdb.stats", &stats));
+  EXPECT_EQ(stats.substr(stats.find(']'), 6), "] **\nL");
+}
+
 // Scans make work due without a commit. Nothing else would notice that.
 TEST_F(ReportsTest, AReportStartsWorkThatIsDue) {
   EXPECT_EQ(Int("rocksdb.compaction-pending"), 0u);

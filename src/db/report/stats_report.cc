@@ -11,12 +11,18 @@ namespace compassdb {
 namespace {
 
 __attribute__((format(printf, 2, 3))) void Print(std::string* out, const char* format, ...) {
-  char buffer[512];
-  va_list args;
+  va_list args, again;
   va_start(args, format);
-  const int n = CLocaleVsnprintf(buffer, sizeof(buffer), format, args);
+  va_copy(again, args);
+  const int n = CLocaleVsnprintf(nullptr, 0, format, args);
   va_end(args);
-  if (n > 0) out->append(buffer, std::min(static_cast<size_t>(n), sizeof(buffer) - 1));
+  if (n > 0) {
+    const size_t at = out->size();
+    out->resize(at + static_cast<size_t>(n) + 1);  // vsnprintf writes a zero behind the text
+    CLocaleVsnprintf(out->data() + at, static_cast<size_t>(n) + 1, format, again);
+    out->pop_back();
+  }
+  va_end(again);
 }
 
 using Ull = unsigned long long;
@@ -31,8 +37,8 @@ struct Amplification {
   double write = 0, space = 0;
 };
 
-// Bytes written by flushes and compactions (and logs) per byte of live data
-// that a flush brought in; bytes on disk per byte of live data. Since open.
+// Bytes written by flushes and compactions per byte that flushes wrote, since open; bytes on disk per
+// byte of live data. Logs do not count.
 Amplification Amplify(const FamilyState& f) {
   Amplification amplification;
   const ColumnFamily::Counters& c = f.family->counters;
@@ -122,19 +128,11 @@ std::string CompassStatsJson(const FamilyState& f) {
   std::string out = "{\"column_family\":" + JsonString(f.family->name()) + ",\"levels\":[";
   for (size_t i = 0; i < f.levels.size(); ++i) {
     const LevelStats& l = f.levels[i];
-    Print(&out,
-          "%s{\"level\":%zu,\"tables\":%llu,\"pieces\":%llu,\"files\":%llu,\"total_bytes\":%llu,"
-          "\"data_bytes\":%llu,\"live_data_bytes\":%llu,\"records\":%llu,\"keys\":%llu,"
-          "\"deletions\":%llu,\"range_tombstones\":%llu,\"raw_bytes\":%llu,",
-          i == 0 ? "" : ",", i, Ull{l.tables}, Ull{l.pieces}, Ull{l.files}, Ull{l.total_bytes},
-          Ull{l.data_bytes}, Ull{l.live_data_bytes}, Ull{l.records}, Ull{l.keys}, Ull{l.deletions},
-          Ull{l.range_tombstones}, Ull{l.raw_bytes});
-    Print(&out,
-          "\"compactions\":%llu,\"bytes_read\":%llu,\"bytes_written\":%llu,"
-          "\"value_bytes_read\":%llu,\"value_bytes_written\":%llu,\"bytes_in_upper\":%llu,\"micros\":%llu,\"consolidations\":%llu,"
-          "\"consolidated_bytes\":%llu}",
-          Ull{l.compactions}, Ull{l.bytes_read}, Ull{l.bytes_written}, Ull{l.value_bytes_read},
-          Ull{l.value_bytes_written}, Ull{l.bytes_in_upper}, Ull{l.micros}, Ull{l.consolidations}, Ull{l.consolidated_bytes});
+    Print(&out, "%s{\"level\":%zu", i == 0 ? "" : ",", i);
+    for (const LevelField& field : kLevelFields) {
+      Print(&out, ",\"%s\":%llu", field.name, Ull{l.*field.value});
+    }
+    out += "}";
   }
   const uint64_t keys = f.Sum().keys;
   const IndexMemory index = f.view->Index();

@@ -57,17 +57,7 @@ void JobCounters::Record(const JobReport& r) {
 void JobCounters::AddTo(std::vector<LevelStats>* stats) const {
   MutexLock lock(&mu_);
   for (size_t i = 0; i < stats->size() && i < levels_.size(); ++i) {
-    LevelStats& to = (*stats)[i];
-    const LevelStats& from = levels_[i];
-    to.compactions = from.compactions;
-    to.bytes_read = from.bytes_read;
-    to.bytes_written = from.bytes_written;
-    to.value_bytes_read = from.value_bytes_read;
-    to.value_bytes_written = from.value_bytes_written;
-    to.bytes_in_upper = from.bytes_in_upper;
-    to.micros = from.micros;
-    to.consolidations = from.consolidations;
-    to.consolidated_bytes = from.consolidated_bytes;
+    (*stats)[i] += levels_[i];
   }
 }
 
