@@ -674,18 +674,8 @@ PickerInput LsmStore::MakePickerInput() const {
 PickerConfig LsmStore::MakePickerConfig() const {
   const std::shared_ptr<const StoreOptions> options = current();
   PickerConfig c;
+  c.CompactionTuning::operator=(*options);
   c.comparator = options->comparator;
-  c.level0_trigger = options->level0_trigger;
-  c.level1_max_bytes = options->level1_max_bytes;
-  c.level_multiplier = options->level_multiplier;
-  c.level_multiplier_additional = options->level_multiplier_additional;
-  c.target_table_bytes = options->target_table_bytes;
-  c.max_compaction_bytes = options->max_compaction_bytes;
-  c.max_dead_percent = options->max_dead_percent;
-  c.ttl_seconds = options->ttl_seconds;
-  c.periodic_seconds = options->periodic_seconds;
-  c.group_bytes = options->group_compaction_bytes;
-  c.victim_order = options->victim_order;
   c.rewrites = options->leveled;
   c.one_level = options->one_level;
   c.hash_range = options->hash_range;

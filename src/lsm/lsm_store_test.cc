@@ -56,7 +56,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     if (mix.filter_index) UseFilterIndex(&options);
     if (mix.filter_index || mix.leveled) {
       options.leveled = true;
-      options.victim_order = static_cast<VictimOrder>(seed % 4);
+      options.input_order = static_cast<InputOrder>(seed % 4);
       options.group_compaction_bytes = seed % 2 == 0 ? 0 : 12 << 10;
     }
     StoreHarness h(options);

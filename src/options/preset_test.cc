@@ -92,15 +92,15 @@ TEST(PresetTest, PointIndexAndLevelingAreApart) {
   EXPECT_TRUE(store.filter_index);
 }
 
-TEST(PresetTest, CompactionPriIsTheOrderOfVictims) {
+TEST(PresetTest, CompactionPriIsTheOrderOfInputs) {
   rocksdb::ColumnFamilyOptions options;
-  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLeastOverlap);
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).input_order, InputOrder::kLeastOverlap);
   options.compaction_pri = rocksdb::kOldestSmallestSeqFirst;
-  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLongestAgo);
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).input_order, InputOrder::kLongestAgo);
   options.compaction_pri = rocksdb::kOldestLargestSeqFirst;
-  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kOldestNewest);
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).input_order, InputOrder::kOldestNewest);
   options.compaction_pri = rocksdb::kByCompensatedSize;
-  EXPECT_EQ(Projected(Preset::kBoltSorted, options).victim_order, VictimOrder::kLargest);
+  EXPECT_EQ(Projected(Preset::kBoltSorted, options).input_order, InputOrder::kLargest);
 }
 
 TEST(PresetTest, LeavesBlocksCacheAndSizesAlone) {

@@ -48,19 +48,19 @@ void ProjectIndex(const rocksdb::BlockBasedTableOptions& block, StoreOptions* ou
   if (tier == rocksdb::PinningTier::kAll) out->index_mode = IndexMode::kPinned;
 }
 
-VictimOrder ProjectVictimOrder(rocksdb::CompactionPri pri) {
+InputOrder ProjectInputOrder(rocksdb::CompactionPri pri) {
   switch (pri) {
     case rocksdb::kByCompensatedSize:
-      return VictimOrder::kLargest;
+      return InputOrder::kLargest;
     case rocksdb::kOldestLargestSeqFirst:
-      return VictimOrder::kOldestNewest;
+      return InputOrder::kOldestNewest;
     case rocksdb::kOldestSmallestSeqFirst:
     case rocksdb::kRoundRobin:
-      return VictimOrder::kLongestAgo;
+      return InputOrder::kLongestAgo;
     case rocksdb::kMinOverlappingRatio:
       break;
   }
-  return VictimOrder::kLeastOverlap;
+  return InputOrder::kLeastOverlap;
 }
 
 // For tables without a directory, if the family does not set a filter policy.
@@ -134,7 +134,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   }
   out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);
   out.group_compaction_bytes = table.piece.group_compaction_bytes;
-  out.victim_order = ProjectVictimOrder(options.compaction_pri);
+  out.input_order = ProjectInputOrder(options.compaction_pri);
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes
                                                                : options.target_file_size_base * 25;
   out.max_pieces = table.piece.max_pieces;

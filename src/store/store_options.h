@@ -21,9 +21,9 @@
 #include "rocksdb/compression_type.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/statistics.h"
+#include "store/compaction_tuning.h"
 #include "store/page_options.h"
 #include "store/value_options.h"
-#include "store/victim_order.h"
 #include "table/directory/index_cache.h"
 #include "table/file/file_cache.h"
 #include "table/file/spare_files.h"
@@ -65,8 +65,8 @@ struct StoreContext {
   std::function<void(uint64_t, bool)> throttle;
 };
 
-// Options of one family, projected from rocksdb::ColumnFamilyOptions by db/.
-struct StoreOptions {
+// Options of one family, projected from rocksdb::ColumnFamilyOptions by options/projection.cc.
+struct StoreOptions : CompactionTuning {
   uint32_t column_family_id = 0;
   std::string column_family_name;
   const Comparator* comparator = nullptr;
@@ -88,30 +88,17 @@ struct StoreOptions {
   // and no record above is dropped because nothing is below.
   bool keep_last_level = false;
   int last_job_level() const { return num_levels - (keep_last_level ? 2 : 1); }
-  int level0_trigger = 4;
-  uint64_t level1_max_bytes = 256ull << 20;
-  double level_multiplier = 10;
-  std::vector<int> level_multiplier_additional;
-  uint64_t target_table_bytes = 32ull << 20;  // live data of a table; split at four to eight times that
-  uint64_t max_compaction_bytes = 1600ull << 20;
-  uint64_t group_compaction_bytes = 64ull << 20;  // of victims of one job; 0: one victim
-  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // if merges rewrite tables
   // New tables have no directory: reads use filters and separators. Needs `leveled`.
   bool filter_index = false;
   // A merge rewrites the tables that it overlaps, whole, and levels have their configured sizes.
   bool leveled = false;
-  uint32_t max_pieces = 16;
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data
-  // A table whose data bytes exceed its live bytes by more is collected, percent.
-  uint32_t max_dead_percent = 46;
   // Dead bytes in files that punching cannot free, percent of live bytes; above, files are vacated. 0: never.
   uint32_t max_dead_space_percent = 10;
   DataOrder data_order = DataOrder::kKey;  // of new pieces
   perfect_hash::Kind perfect_hash = perfect_hash::Kind::kPilot;
   unsigned perfect_hash_threads = 1;
-  uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
-  uint64_t periodic_seconds = 0;  // 0: off
   FilterOptions filter;           // of new pieces; without one, filters of old pieces are not used
   CollectorFactories collectors;  // the application's, of table properties
   // For new files: newer data in the first ones. Empty: the file cache's first directory.
@@ -124,25 +111,14 @@ struct StoreOptions {
   bool operator==(const StoreOptions&) const = default;
   // Takes what DB::SetOptions may change.
   void Change(const StoreOptions& changed) {
+    CompactionTuning::operator=(changed);
     block_size = changed.block_size;
     compression = changed.compression;
     compression_level = changed.compression_level;
-    level0_trigger = changed.level0_trigger;
-    level1_max_bytes = changed.level1_max_bytes;
-    level_multiplier = changed.level_multiplier;
-    level_multiplier_additional = changed.level_multiplier_additional;
-    target_table_bytes = changed.target_table_bytes;
-    max_compaction_bytes = changed.max_compaction_bytes;
-    group_compaction_bytes = changed.group_compaction_bytes;
-    victim_order = changed.victim_order;
-    max_pieces = changed.max_pieces;
-    max_dead_percent = changed.max_dead_percent;
     max_dead_space_percent = changed.max_dead_space_percent;
     data_order = changed.data_order;
     perfect_hash = changed.perfect_hash;
     perfect_hash_threads = changed.perfect_hash_threads;
-    ttl_seconds = changed.ttl_seconds;
-    periodic_seconds = changed.periodic_seconds;
     filter.prefix_extractor = changed.filter.prefix_extractor;
     scan_bytes_per_read = changed.scan_bytes_per_read;
     const std::shared_ptr<rocksdb::Cache> cache = values.cache;

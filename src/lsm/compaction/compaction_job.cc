@@ -32,7 +32,6 @@ CompactionJob::CompactionJob(const CompactionJobInput& input,
       snapshots_(snapshots),
       cancel_(cancel),
       cmp_(input.options->comparator),
-      gc_(MakeGcConfig(*input.options)),
       delta_(cmp_, input.rewrite ? std::vector<TableRef>() : input.inputs,
              input.input_level > 0 && !input.inputs.empty() &&
                  !input.inputs.front()->meta().hash_range,
@@ -66,7 +65,7 @@ Status CompactionJob::RunParts(JobReport* report) {
   if (!s.ok()) return s;
   const size_t workers = Workers();
   if (workers > 1) {
-    const uint64_t each = std::max<uint64_t>(gc_.target_table_bytes, kLeastHeldEach);
+    const uint64_t each = std::max<uint64_t>(in_.options->target_table_bytes, kLeastHeldEach);
     files_.Share(std::min<uint64_t>((workers - 1) * each, kMostHeld));
   }
   for (size_t i = 0; i < workers; ++i) {
@@ -118,7 +117,7 @@ size_t CompactionJob::Workers() const {
   const size_t max = std::max({in_.context->max_subcompactions.load(), in_.threads, 1u});
   if (in_.rewrite) return std::min(max, in_.inputs.size());
   const uint64_t shares =
-      1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(gc_.target_table_bytes / 2, 1);
+      1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(in_.options->target_table_bytes / 2, 1);
   return std::min({max, regions_.size(), static_cast<size_t>(shares)});
 }
 
@@ -298,7 +297,7 @@ void CompactionJob::CutByHash() {
 // Halves a range until its parts have about the target size.
 void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& range,
                                    const SearchRange& hull) {
-  const uint64_t target = gc_.target_table_bytes;
+  const uint64_t target = in_.options->target_table_bytes;
   const double delta = static_cast<double>(delta_.Bytes(std::nullopt, std::nullopt)) /
                        static_cast<double>(hull.width());
   const auto delta_in = [&](const SearchRange& r) -> uint64_t {
@@ -358,7 +357,7 @@ Status CompactionJob::CutByKeys() {
 // All tables are rewritten, so several bases are cut again together: fewer tables, of even size.
 void CompactionJob::CutRewritten(size_t first, size_t end, std::optional<std::string> lower,
                                  const std::optional<std::string>& upper) {
-  const uint64_t enough = kRegionTables * gc_.target_table_bytes;
+  const uint64_t enough = kRegionTables * in_.options->target_table_bytes;
   std::vector<TableRef> bases;
   uint64_t bytes = 0;
   for (size_t i = first; i < end; ++i) {
@@ -386,7 +385,7 @@ Status CompactionJob::CutBetween(size_t first, size_t end, std::optional<std::st
     add(nullptr, lower, last);
     return Status::OK();
   }
-  const uint64_t enough = gc_.target_table_bytes / 4;
+  const uint64_t enough = in_.options->target_table_bytes / 4;
   if (delta_.Bytes(lower, in_.bases[first]->meta().smallest) >= enough) {
     const std::string& smallest = in_.bases[first]->meta().smallest;
     add(nullptr, lower, smallest);

@@ -73,7 +73,6 @@ class CompactionJob {
   const std::vector<SequenceNumber> snapshots_;
   const std::atomic<bool>* const cancel_;
   const Comparator* const cmp_;
-  const GcConfig gc_;
   Delta delta_;
   InternalIteratorPtr records_;  // of the delta
   std::vector<Region> regions_;

@@ -32,10 +32,6 @@ BlockReadOptions CompactionReads() {
   return read;
 }
 
-GcConfig MakeGcConfig(const StoreOptions& o) {
-  return {o.max_pieces, o.max_dead_percent, o.target_table_bytes};
-}
-
 RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
                          const std::vector<SequenceNumber>& snapshots,
                          const std::atomic<bool>* cancel, JobFiles* files)
@@ -45,7 +41,6 @@ RegionMerge::RegionMerge(const CompactionJobInput& input, const Delta& delta,
       cancel_(cancel),
       cmp_(input.options->comparator),
       icmp_(cmp_),
-      gc_(MakeGcConfig(*input.options)),
       files_(files),
       values_(input.context, input.options, SeparatorOptions()),
       history_low_(input.options->history != nullptr ? input.options->history->Get() : ""),
@@ -304,7 +299,7 @@ Status RegionMerge::Run(const Region& region, InternalIterator* delta) {
       region.delta_bytes ? *region.delta_bytes : delta_.Bytes(region.lower, region.upper);
   std::vector<uint64_t> covered;
   if (Status s = CoveredBytes(region, base, &covered); !s.ok()) return s;
-  const GcChoice choice = ChooseVictimPieces(base.meta(), delta_bytes, gc_, covered);
+  const GcChoice choice = ChooseVictimPieces(base.meta(), delta_bytes, *in_.options, covered);
   // Keys that share a 64-bit hash make the directory's answers inexact: BaseTable's invariant.
   DirectoryRef directory;
   if (Status s = base.OpenDirectory({}, &directory); !s.ok()) return s;
@@ -445,7 +440,7 @@ bool RegionMerge::MayZeroSequences(const Region& region) const {
 // cut evenly, so that no small one is left at a region's end.
 uint64_t RegionMerge::CutBytes(const Region& region) const {
   if (region.hash_range) return UINT64_MAX;
-  const uint64_t target = gc_.target_table_bytes;
+  const uint64_t target = in_.options->target_table_bytes;
   if (!in_.options->leveled) return target;
   uint64_t bytes = region.delta_bytes.value_or(0);
   for (const TableRef& base : region.bases) bytes += base->live_bytes();

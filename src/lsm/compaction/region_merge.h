@@ -63,7 +63,6 @@ struct Region {
   std::optional<uint64_t> delta_bytes;  // of the delta in here, if known
 };
 
-GcConfig MakeGcConfig(const StoreOptions& options);
 BlockReadOptions CompactionReads();
 
 class RegionMerge {
@@ -129,7 +128,6 @@ class RegionMerge {
   const std::atomic<bool>* const cancel_;
   const Comparator* const cmp_;
   const InternalKeyComparator icmp_;
-  const GcConfig gc_;
   JobFiles* const files_;
   ValueSeparator values_;
   const std::string history_low_, trim_to_;  // CompactionIteratorOptions'

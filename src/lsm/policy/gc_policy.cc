@@ -13,7 +13,7 @@ namespace {
 // Four to eight times the target, always the same for one table. So tables that grew together
 // are not all cut by the same job, for which writers would have to wait. A cut rewrites the
 // whole table, so there should be few of them while data grows.
-uint64_t SplitBytes(const TphMeta& base, const GcConfig& config) {
+uint64_t SplitBytes(const TphMeta& base, const CompactionTuning& config) {
   const uint64_t spread = Hash64(base.smallest) >> 56;
   return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
 }
@@ -26,7 +26,7 @@ uint64_t PartOf(uint64_t live, uint64_t covered, uint64_t data) {
 
 }  // namespace
 
-GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const CompactionTuning& config,
                             const std::vector<uint64_t>& covered) {
   GcChoice choice;
   const size_t n = base.pieces.size();

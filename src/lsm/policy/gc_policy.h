@@ -7,15 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "store/compaction_tuning.h"
 #include "table/piece/piece_meta.h"
 
 namespace compassdb {
-
-struct GcConfig {
-  uint32_t max_pieces = 16;
-  uint32_t max_dead_percent = 46;  // dead bytes allowed, percent of live bytes
-  uint64_t target_table_bytes = 32ull << 20;
-};
 
 struct GcChoice {
   // Every piece is rewritten and the result is cut into tables of the target
@@ -27,7 +22,7 @@ struct GcChoice {
 
 // A delta of delta_bytes is merged into `base`. `covered`: by piece, estimated data bytes that range deletions hide
 // from all readers; empty: none. They count as dead.
-GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const GcConfig& config,
+GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const CompactionTuning& config,
                             const std::vector<uint64_t>& covered = {});
 
 }  // namespace compassdb

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group and settled compaction (BoLT 3.3, 3.4): several victims, neighbours or not, in one job. First
-// those that overlap least below. Those that overlap nothing move by the manifest alone.
+// Group and settled compaction (BoLT 3.3, 3.4): several tables, neighbours or not, in one job.
+// First those that overlap least below. Those that overlap nothing move by the manifest alone.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@ namespace compassdb {
 
 namespace {
 
-struct Victim {
+struct UpperTable {
   size_t index = 0;            // of its level
   size_t first = 0, last = 0;  // tables of the next level that it overlaps: [first, last)
   uint64_t cost = 0;           // bytes that these make a merge write
@@ -18,10 +18,11 @@ struct Victim {
 };
 
 // Every table of the level with what it overlaps, in one walk over both levels.
-std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& config, int level) {
+std::vector<UpperTable> MeetNextLevel(const PickerInput& input, const PickerConfig& config,
+                                      int level) {
   const Comparator* const cmp = config.comparator;
   const auto& below = input.levels[level + 1];
-  std::vector<Victim> victims;
+  std::vector<UpperTable> tables;
   size_t first = 0;
   for (size_t i = 0; i < input.levels[level].size(); ++i) {
     const TphMeta& meta = *input.levels[level][i].meta;
@@ -30,7 +31,7 @@ std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& 
       return c < 0 || (c == 0 && t.largest_exclusive);
     };
     while (first < below.size() && ends_before(*below[first].meta)) ++first;
-    Victim v;
+    UpperTable v;
     v.index = i;
     v.first = v.last = first;
     v.free = true;
@@ -38,33 +39,33 @@ std::vector<Victim> MeetNextLevel(const PickerInput& input, const PickerConfig& 
       v.free = v.free && !below[v.last].busy;
       v.cost += RewriteBytes(config, below[v.last]);
     }
-    victims.push_back(v);
+    tables.push_back(v);
   }
-  return victims;
+  return tables;
 }
 
-// The order of victims: the least is first.
-double Rank(const PickerConfig& config, const PickerTable& table, const Victim& v) {
-  const VictimOrder order = config.rewrites ? config.victim_order : VictimOrder::kLeastOverlap;
+// The order of inputs: the least is first.
+double Rank(const PickerConfig& config, const PickerTable& table, const UpperTable& v) {
+  const InputOrder order = config.rewrites ? config.input_order : InputOrder::kLeastOverlap;
   switch (order) {
-    case VictimOrder::kLongestAgo:
+    case InputOrder::kLongestAgo:
       return static_cast<double>(table.meta->smallest_seq);
-    case VictimOrder::kOldestNewest:
+    case InputOrder::kOldestNewest:
       return static_cast<double>(table.meta->largest_seq);
-    case VictimOrder::kLargest:
+    case InputOrder::kLargest:
       return -static_cast<double>(table.live_bytes);
-    case VictimOrder::kLeastOverlap:
+    case InputOrder::kLeastOverlap:
       break;
   }
   return static_cast<double>(v.cost) / static_cast<double>(std::max<uint64_t>(1, table.live_bytes));
 }
 
 // Inputs and bases of the plan, and the fences of the tables between them.
-void Fill(std::vector<Victim> chosen, CompactionPlan* plan) {
+void Fill(std::vector<UpperTable> chosen, CompactionPlan* plan) {
   std::sort(chosen.begin(), chosen.end(),
-            [](const Victim& a, const Victim& b) { return a.index < b.index; });
+            [](const UpperTable& a, const UpperTable& b) { return a.index < b.index; });
   for (size_t i = 0; i < chosen.size(); ++i) {
-    const Victim& v = chosen[i];
+    const UpperTable& v = chosen[i];
     plan->inputs.push_back(v.index);
     for (size_t b = v.first; b < v.last; ++b) {
       if (plan->bases.empty() || plan->bases.back() < b) plan->bases.push_back(b);
@@ -83,15 +84,15 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
   plan.output_level = level + 1;
   plan.reason = "level size";
   // A job must be worth its syncs, so a level is reduced somewhat below its limit.
-  if (config.rewrites) limit -= std::min(config.group_bytes / 2, limit / 8);
+  if (config.rewrites) limit -= std::min(config.group_compaction_bytes / 2, limit / 8);
   uint64_t bytes = IdleBytes(input, level);
-  const bool settle = !config.rewrites || config.victim_order == VictimOrder::kLeastOverlap;
-  std::vector<std::pair<double, Victim>> ranked;
-  std::vector<Victim> chosen;
-  const auto moves = [&](const Victim& v) {
+  const bool settle = !config.rewrites || config.input_order == InputOrder::kLeastOverlap;
+  std::vector<std::pair<double, UpperTable>> ranked;
+  std::vector<UpperTable> chosen;
+  const auto moves = [&](const UpperTable& v) {
     return v.first == v.last && SettlesOn(input, config, tables[v.index], level + 1);
   };
-  for (const Victim& v : MeetNextLevel(input, config, level)) {
+  for (const UpperTable& v : MeetNextLevel(input, config, level)) {
     if (tables[v.index].busy || !v.free) continue;
     if (settle && moves(v)) {
       if (bytes <= limit) continue;
@@ -114,7 +115,7 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
   uint64_t taken = 0, total = 0;
   for (const auto& [rank, v] : ranked) {
     const uint64_t live = tables[v.index].live_bytes;
-    if (!chosen.empty() && (bytes <= limit || taken + live > config.group_bytes ||
+    if (!chosen.empty() && (bytes <= limit || taken + live > config.group_compaction_bytes ||
                             total + live + v.cost > config.max_compaction_bytes)) {
       break;
     }

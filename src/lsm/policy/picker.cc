@@ -71,7 +71,7 @@ bool ChooseBasesOf(const PickerInput& input, const PickerConfig& config, const S
   return true;
 }
 
-// Level 0 is moved down as a whole: a victim takes all older overlapping tables
+// Level 0 is moved down as a whole: a table takes all older overlapping tables
 // with it (rule 5), and flushed tables nearly always overlap. The oldest
 // tables move alone if they overlap no other table of level 0 and nothing below.
 CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) {
@@ -100,26 +100,26 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
   return plan;
 }
 
-// How good a victim is: live bytes that leave the level per byte of directory
+// How good an input is: live bytes that leave the level per byte of directory
 // that its move rewrites below (rule 10).
 struct Candidate {
   CompactionPlan plan;
   double gain = 0;
 };
 
-Candidate EvaluateVictim(const PickerInput& input, const PickerConfig& config, int level,
+Candidate EvaluateInput(const PickerInput& input, const PickerConfig& config, int level,
                          size_t index) {
   Candidate c;
-  const TphMeta& victim = *input.levels[level][index].meta;
+  const TphMeta& table = *input.levels[level][index].meta;
   c.plan.input_level = level;
   c.plan.output_level = level + 1;
   c.plan.inputs = {index};
   c.plan.reason = "level size";
   Span span;
-  Extend(config.comparator, &span, victim);
+  Extend(config.comparator, &span, table);
   if (!ChooseBasesOf(input, config, span, &c.plan)) return c;
   if (c.plan.bases.empty()) {
-    c.plan.trivial_move = victim.hash_range == c.plan.hash_range &&
+    c.plan.trivial_move = table.hash_range == c.plan.hash_range &&
                           SettlesOn(input, config, input.levels[level][index], level + 1);
     c.gain = 1e300;
     return c;
@@ -143,7 +143,7 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
   for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
     const PickerTable& table = input.levels[level][i];
     if (table.busy) continue;
-    Candidate c = EvaluateVictim(input, config, level, i);
+    Candidate c = EvaluateInput(input, config, level, i);
     if (c.plan.trivial_move) {
       if (moves.empty()) {
         moves = c.plan;
@@ -164,7 +164,7 @@ CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& confi
   if (level == 0) return PickLevel0(input, config);
   const uint64_t limit = LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
-  // when the level is far over its limit, any victim will do. That rule is off if merges rewrite tables.
+  // when the level is far over its limit, any table will do. That rule is off if merges rewrite tables.
   return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
 }
 
@@ -261,7 +261,7 @@ CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) 
       CompactionPlan plan;
       if (level == 0) {
         plan = PickLevel0(input, config);
-      } else if (Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i);
+      } else if (Candidate c = EvaluateInput(input, config, static_cast<int>(level), i);
                  c.gain > 0) {
         plan = std::move(c.plan);
       }
@@ -284,7 +284,7 @@ CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) 
     for (size_t i = 0; i < input.levels[level].size(); ++i) {
       const PickerTable& t = input.levels[level][i];
       if (t.busy || !t.sparse) continue;
-      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_compaction_bytes) break;
       bytes += t.live_bytes;
       plan.inputs.push_back(i);
     }
@@ -323,13 +323,13 @@ CompactionPlan PickCovering(const PickerInput& input, const PickerConfig& config
       }
       if (AnythingBelow(input, config, level, *t.meta)) {
         if (config.one_level) continue;
-        Candidate c = EvaluateVictim(input, config, static_cast<int>(level), i);
+        Candidate c = EvaluateInput(input, config, static_cast<int>(level), i);
         if (c.gain > 0) plan = std::move(c.plan);
         continue;
       }
       // A table that stays on the level covers nothing in its own piece.
       if (config.open_below && t.meta->pieces.size() < 2) continue;
-      if (!rewrite.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      if (!rewrite.inputs.empty() && bytes + t.live_bytes > config.group_compaction_bytes) break;
       bytes += t.live_bytes;
       rewrite.inputs.push_back(i);
     }
@@ -355,7 +355,7 @@ CompactionPlan PickReleased(const PickerInput& input, const PickerConfig& config
           !FreesEnough(t.meta->DataBytes(), t.released_bytes, config.max_dead_percent)) {
         continue;
       }
-      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_bytes) break;
+      if (!plan.inputs.empty() && bytes + t.live_bytes > config.group_compaction_bytes) break;
       bytes += t.live_bytes;
       plan.inputs.push_back(i);
     }

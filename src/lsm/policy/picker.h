@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "format/internal_key.h"
+#include "store/compaction_tuning.h"
 #include "store/job_reasons.h"
-#include "store/victim_order.h"
 #include "table/piece/piece_meta.h"
 
 namespace compassdb {
@@ -26,7 +26,7 @@ struct PickerTable {
   // several pieces, and because it is a run above others.
   uint64_t scan_loss_pieces = 0;
   uint64_t scan_loss_run = 0;
-  bool marked = false;  // Store::MarkForCompaction
+  bool marked = false;  // by Store::MarkForCompaction, or in a piece's metadata by a collector
   bool sparse = false;  // has an extent in a file that must be vacated
   bool covers = false;  // has range deletions that hide separated values, and no snapshot needs them
   // Data bytes that no snapshot sees now, if snapshots have kept some of them.
@@ -43,20 +43,9 @@ struct PickerInput {
   uint64_t now_seconds = 0;
 };
 
-struct PickerConfig {
+struct PickerConfig : CompactionTuning {
   const Comparator* comparator = nullptr;
-  int level0_trigger = 4;
-  uint64_t level1_max_bytes = 256ull << 20;
-  double level_multiplier = 10;
-  std::vector<int> level_multiplier_additional;
-  uint64_t target_table_bytes = 32ull << 20;
-  uint64_t max_compaction_bytes = 1600ull << 20;
-  uint64_t group_bytes = 64ull << 20;  // of victims of one job; 0: one victim
   bool rewrites = false;  // a merge rewrites the tables that it overlaps, whole
-  VictimOrder victim_order = VictimOrder::kLeastOverlap;  // if merges rewrite
-  uint32_t max_dead_percent = 46;  // of live data
-  uint64_t ttl_seconds = 0;
-  uint64_t periodic_seconds = 0;
   bool one_level = false;  // all data is on one level below 0
   bool hash_range = false;  // levels without tables are cut by hash from now on
   bool open_below = false;  // records may exist below the last level
@@ -81,10 +70,10 @@ struct CompactionPlan {
   bool empty() const { return inputs.empty() && !memtables; }
 };
 
-// Reduces a level towards `limit` bytes by one job. The victims are the first in config.victim_order,
-// up to config.group_bytes, and need not be neighbours (BoLT 3.3). Tables that overlap nothing move by
-// the manifest alone, before any merge (3.4). Victims must have at least min_gain bytes for each byte
-// that is written for the tables that they overlap. For levels cut by keys.
+// Reduces a level towards `limit` bytes by one job. The inputs are the first in config.input_order,
+// up to config.group_compaction_bytes, and need not be neighbours (BoLT 3.3). Tables that overlap
+// nothing move by the manifest alone, before any merge (3.4). Inputs must have at least min_gain
+// bytes for each byte that is written for the tables that they overlap. For levels cut by keys.
 CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain);
 

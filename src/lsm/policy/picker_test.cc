@@ -141,12 +141,7 @@ class PickerCases {
       piece.num_keys = piece.num_records = 1000;
       table.pieces.push_back({std::make_shared<const PieceMeta>(piece), Number(parts[1])});
     }
-    GcConfig config;
-    config.max_dead_percent = config_.max_dead_percent;
-    if (data_->Has("max_pieces")) {
-      config.max_pieces = static_cast<uint32_t>(Take("max_pieces"));
-    }
-    const GcChoice choice = ChooseVictimPieces(table, Take("delta"), config);
+    const GcChoice choice = ChooseVictimPieces(table, Take("delta"), config_);
     if (choice.whole) return "the whole table\n";
     std::string answer = choice.victims.empty() ? "none" : "victims";
     for (size_t i : choice.victims) answer += " " + std::to_string(i);
@@ -190,7 +185,8 @@ class PickerCases {
     list("level_multiplier_additional", &config_.level_multiplier_additional);
     number("target_table_bytes", &config_.target_table_bytes);
     number("max_compaction_bytes", &config_.max_compaction_bytes);
-    number("group_bytes", &config_.group_bytes);
+    number("group_compaction_bytes", &config_.group_compaction_bytes);
+    number("max_pieces", &config_.max_pieces);
     number("max_dead_percent", &config_.max_dead_percent);
     number("ttl_seconds", &config_.ttl_seconds);
     number("periodic_seconds", &config_.periodic_seconds);
@@ -199,14 +195,14 @@ class PickerCases {
     flag("hash_range", &config_.hash_range);
     flag("open_below", &config_.open_below);
     list("path_targets", &config_.path_targets);
-    if (!data_->Has("victim_order")) return;
-    const std::string order = data_->Take("victim_order");
+    if (!data_->Has("input_order")) return;
+    const std::string order = data_->Take("input_order");
     if (order == "longest_ago") {
-      config_.victim_order = VictimOrder::kLongestAgo;
+      config_.input_order = InputOrder::kLongestAgo;
     } else if (order == "oldest_newest") {
-      config_.victim_order = VictimOrder::kOldestNewest;
+      config_.input_order = InputOrder::kOldestNewest;
     } else if (order == "largest") {
-      config_.victim_order = VictimOrder::kLargest;
+      config_.input_order = InputOrder::kLargest;
     } else {
       Unknown(order);
     }
