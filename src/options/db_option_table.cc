@@ -147,7 +147,7 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(info_log_level), kFixed, kYes, "of LOG"));
   t->push_back(Scalar<DBOptions>(FIELD(max_log_file_size), kFixed, kYes, "of LOG"));
   t->push_back(Scalar<DBOptions>(FIELD(log_file_time_to_roll), kFixed, kYes, "of LOG"));
-  t->push_back(Scalar<DBOptions>(FIELD(keep_log_file_num), kFixed, kYes, "of LOG"));
+  t->push_back(Scalar<DBOptions>(FIELD(keep_log_file_num), kFixed, kYes, "of LOG").AtLeast(1));
   t->push_back(Scalar<DBOptions>(FIELD(allow_data_in_errors), kFixed, kHint,
                                  "keys in messages are escaped and cut"));
   t->push_back(Scalar<DBOptions>(FIELD(stats_dump_period_sec), kMutable, kYes,
@@ -166,7 +166,7 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
 
 void AddBackground(OptionTable<DBOptions>* t) {
   t->push_back(Scalar<DBOptions>(FIELD(max_background_jobs), kMutable, kYes,
-                                 "a quarter for flushes, the rest for compactions; one collection more while a flush waits for room among separated values"));
+                                 "a quarter for flushes, the rest for compactions; one collection more while a flush waits for room among separated values").AtLeast(0));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_compactions), kMutable, kYes, "threads"));
   t->push_back(Scalar<DBOptions>(FIELD(max_background_flushes), kMutable, kYes, "threads"));
   t->push_back(Scalar<DBOptions>(FIELD(max_subcompactions), kMutable, kYes,

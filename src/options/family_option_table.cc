@@ -165,7 +165,7 @@ void AddMemtables(OptionTable<F>* t) {
 }
 
 void AddLevels(OptionTable<F>* t) {
-  t->push_back(Scalar<F>(FIELD(num_levels), kFixed, kYes, "levels"));
+  t->push_back(Scalar<F>(FIELD(num_levels), kFixed, kYes, "levels").Between(1, 1000));
   t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
   t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));

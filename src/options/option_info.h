@@ -24,7 +24,9 @@ using rocksdb::ConfigOptions;
 
 enum class Support {
   kSupported,  // does what RocksDB documents
-  kHint,       // stored and printed, no effect here; a value other than the default is warned about
+  // Stored and printed. No effect here, or only the one in its note; a value other than the default
+  // is warned about.
+  kHint,
   kRefused,    // a value other than the default is NotSupported
 };
 
@@ -54,6 +56,7 @@ struct OptionInfo {
   // The text in LOG, as RocksDB's: numbers of flags and enumerators. Null: as `format`.
   std::function<std::string(const S&)> format_for_log = nullptr;
   // The range of a number that ValidateOptions accepts. docs/options.md says it, too.
+  bool has_range = false;
   uint64_t least = 0;
   uint64_t most = std::numeric_limits<uint64_t>::max();
 
@@ -68,15 +71,14 @@ struct OptionInfo {
     return std::move(*this);
   }
   OptionInfo Between(uint64_t low, uint64_t high) && {
+    has_range = true;
     least = low;
     most = high;
     return std::move(*this);
   }
   OptionInfo AtLeast(uint64_t low) && {
-    least = low;
-    return std::move(*this);
+    return std::move(*this).Between(low, std::numeric_limits<uint64_t>::max());
   }
-  bool has_range() const { return least != 0 || most != std::numeric_limits<uint64_t>::max(); }
   // "1 to 64", "at least 1"
   std::string Range() const {
     if (most == std::numeric_limits<uint64_t>::max()) return "at least " + std::to_string(least);
@@ -126,16 +128,18 @@ inline Status BadOptionValue(const std::string& name, const std::string& value,
                                  "'" + value + "' is not a value of type " + expected);
 }
 
-// InvalidArgument, naming an option whose value is out of its range.
+// InvalidArgument, naming an option whose value is out of its range. `where` precedes its name.
 template <class S>
-Status CheckRanges(const OptionTable<S>& table, const S& options) {
+Status CheckRanges(const OptionTable<S>& table, const S& options, const std::string& where = "") {
   const ConfigOptions config;
   for (const OptionInfo<S>& option : table) {
-    if (!option.has_range()) continue;
+    if (!option.has_range) continue;
     const std::string text = option.format(config, options);
     uint64_t value = 0;
-    if (!ParseUnsigned(text, &value) || value < option.least || value > option.most) {
-      return Status::InvalidArgument(std::string(option.name) + " must be " + option.Range(), text);
+    // "-1" would be parsed as a large number.
+    if (text.starts_with('-') || !ParseUnsigned(text, &value) || value < option.least ||
+        value > option.most) {
+      return Status::InvalidArgument(where + option.name + " must be " + option.Range(), text);
     }
   }
   return Status::OK();

@@ -38,7 +38,7 @@ void AppendTable(const char* title, const OptionTable<S>& table, std::string* ou
     }
     *out += "| `" + std::string(option.name) + "` | " + option.type + " | " + DefaultOf(option) +
             " | " + (option.is_mutable() ? "yes" : "") + " | " + SupportName(option.support) +
-            " | " + (option.has_range() ? option.Range() + "; " : "") + option.note + " |\n";
+            " | " + (option.has_range ? option.Range() + "; " : "") + option.note + " |\n";
   }
   *out += "\n";
   if (!retired.empty()) {

@@ -279,6 +279,7 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
 
 Status ValidateDbOptions(const DBOptions& options) {
   Status s = CheckRefused(DbOptionTable(), options, "DBOptions::");
+  if (s.ok()) s = CheckRanges(DbOptionTable(), options, "DBOptions::");
   if (s.ok() && options.sst_file_manager != nullptr &&
       ForeignCast<FileSpace*>(options.sst_file_manager.get()) == nullptr) {
     s = Status::NotSupported("DBOptions::sst_file_manager", "is not one of NewSstFileManager");
@@ -287,16 +288,10 @@ Status ValidateDbOptions(const DBOptions& options) {
     s = Status::NotSupported("More than four DB paths are not supported yet. ");
   }
   if (s.ok()) s = CheckPaths("DBOptions::db_paths", options.db_paths);
-  if (s.ok() && options.max_background_jobs < 0) {
-    s = Status::InvalidArgument("DBOptions::max_background_jobs", "is negative");
-  }
   if (s.ok() && options.db_write_buffer_size > 0 && options.db_write_buffer_size < (64 << 10)) {
     s = Status::InvalidArgument("DBOptions::db_write_buffer_size", "is below 64 KB");
   }
   if (s.ok() && options.memory_limit > 0) s = CheckMemoryLimit(options);
-  if (s.ok() && options.keep_log_file_num == 0) {
-    s = Status::InvalidArgument("DBOptions::keep_log_file_num", "must be greater than 0");
-  }
   if (s.ok() && options.unordered_write && options.enable_pipelined_write) {
     s = Status::InvalidArgument("DBOptions::unordered_write",
                                 "not together with enable_pipelined_write");
@@ -328,6 +323,7 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   const std::string where = WhereFamily(family.name);
   const ColumnFamilyOptions& options = family.options;
   Status s = CheckRefused(FamilyOptionTable(), options, where);
+  if (s.ok()) s = CheckRanges(FamilyOptionTable(), options, where);
   if (!s.ok()) return s;
   if (options.comparator == nullptr) {
     return Status::InvalidArgument(where + "comparator", "is null");
@@ -339,10 +335,6 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   }
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
-  }
-  constexpr int kMostLevels = 1000;
-  if (options.num_levels > kMostLevels) {
-    return Status::InvalidArgument(where + "num_levels", "is over " + std::to_string(kMostLevels));
   }
   if (db.unordered_write && options.max_successive_merges > 0) {
     return Status::InvalidArgument(where + "max_successive_merges", "not together with unordered_write");

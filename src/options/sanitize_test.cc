@@ -104,36 +104,59 @@ TEST(Sanitize, FamiliesWithoutPathsHaveTheDatabases) {
   EXPECT_FALSE(own.level_compaction_dynamic_level_bytes);  // as in RocksDB
 }
 
+// Calls try_value(option, value, good) with the ends of each range and the values outside.
+template <class S, class F>
+void TryEveryRange(const OptionTable<S>& table, const F& try_value) {
+  int ranges = 0;
+  for (const OptionInfo<S>& option : table) {
+    if (!option.has_range) continue;
+    SCOPED_TRACE(option.name);
+    ++ranges;
+    try_value(option, std::to_string(option.least), true);
+    if (option.least > 0 || option.type == std::string("int")) {
+      try_value(option, std::to_string(static_cast<int64_t>(option.least) - 1), false);
+    }
+    if (option.most == UINT64_MAX) continue;
+    try_value(option, std::to_string(option.most), true);
+    try_value(option, std::to_string(option.most + 1), false);
+  }
+  EXPECT_GT(ranges, 0);
+}
+
+void CheckAnswer(const Status& s, const std::string& option, bool good) {
+  EXPECT_EQ(s.ok(), good) << s.ToString();
+  EXPECT_EQ(s.ToString().find(option) == std::string::npos, good) << s.ToString();
+}
+
+TEST(Validate, EveryRangeOfADatabaseAndAFamily) {
+  TryEveryRange(DbOptionTable(), [](const auto& option, const std::string& value, bool good) {
+    DBOptions db;
+    ASSERT_TRUE(ParseOption({}, DbOptionTable(), option.name, value, &db).ok()) << value;
+    CheckAnswer(Validate(db, ColumnFamilyOptions()), option.name, good);
+  });
+  TryEveryRange(FamilyOptionTable(), [](const auto& option, const std::string& value, bool good) {
+    ColumnFamilyOptions family;
+    ASSERT_TRUE(ParseOption({}, FamilyOptionTable(), option.name, value, &family).ok()) << value;
+    CheckAnswer(Validate(DBOptions(), family), option.name, good);
+  });
+}
+
 // At Open and by SetOptions.
-TEST(Validate, EveryRange) {
-  const auto try_value = [](const auto& option, uint64_t value, bool good) {
-    const std::string number = std::string(option.name) + "=" + std::to_string(value);
-    SCOPED_TRACE(number);
-    const std::string text = "{id=CompassTable;" + number + "}";
+TEST(Validate, EveryRangeOfATable) {
+  const auto try_value = [](const auto& option, const std::string& value, bool good) {
+    const std::string text = "{id=CompassTable;" + std::string(option.name) + "=" + value + "}";
     ColumnFamilyOptions o;
     Status s =
         rocksdb::TableFactory::CreateFromString(rocksdb::ConfigOptions(), text, &o.table_factory);
     ASSERT_TRUE(s.ok()) << s.ToString();
-    s = Validate(DBOptions(), o);
-    EXPECT_EQ(s.ok(), good) << s.ToString();
-    EXPECT_EQ(s.ToString().find(option.name) == std::string::npos, good) << s.ToString();
+    CheckAnswer(Validate(DBOptions(), o), option.name, good);
     if (!option.is_mutable()) return;
     o.table_factory.reset(NewPieceTableFactory());
     s = ApplyMutableFamilyOptions("f", DBOptions(), {{"table_factory", text}}, &o);
     EXPECT_EQ(s.ok(), good) << s.ToString();
   };
-  const auto try_table = [&try_value](const auto& table) {
-    for (const auto& option : table) {
-      if (!option.has_range()) continue;
-      try_value(option, option.least, true);
-      if (option.least > 0) try_value(option, option.least - 1, false);
-      if (option.most == UINT64_MAX) continue;
-      try_value(option, option.most, true);
-      try_value(option, option.most + 1, false);
-    }
-  };
-  try_table(PieceTableOptionTable());
-  try_table(BlockTableOptionTable());
+  TryEveryRange(PieceTableOptionTable(), try_value);
+  TryEveryRange(BlockTableOptionTable(), try_value);
 }
 
 TEST(Validate, MemtablesOfRocksDBAreServed) {
