@@ -3,8 +3,9 @@
 // flush.
 //
 // Thread safety: state changes with the database mutex held, and all but the constructor and what
-// is marked [front] is called with it. The active memtable and its logs change at the front of the
-// write queue as well, so what is marked [front] may be called there without the mutex.
+// is marked [front] is called with it. Once writers exist, the active memtable and its logs change
+// with both, the mutex and the front of the write queue, and may be read with either. [front]: may
+// be called at the front without the mutex.
 // Invariants: what is not yet in the store is in the immutable memtables (older) and in the active
 // one. The log number of a memtable is the oldest write-ahead log that may hold a record of it.
 #pragma once
@@ -35,7 +36,7 @@ class MemTables {
 
   void CheckInvariants() const;
 
-  // --- The active memtable. It changes with the mutex held and at the front.
+  // --- The active memtable
   // [front]
   const std::shared_ptr<MemTable>& active() const NO_THREAD_SAFETY_ANALYSIS { return active_.mem; }
   uint64_t active_log() const;

@@ -3,9 +3,9 @@
 // its store, bundled, immutable and reference counted.
 //
 // Pinning the current state neither locks nor writes memory that other
-// threads write: each thread parks one reference in a slot of its own. A
-// reader takes the reference out of its slot, checks that it is still the
-// current state (a read-mostly number), works, and parks it again.
+// threads write: each thread parks one reference in one of 64 slots, which more
+// threads share. A reader takes the reference out of its slot, checks that it is
+// still the current state (a read-mostly number), works, and parks it again.
 //
 // Thread safety: all of it. Invariants:
 //  - A slot owns one reference to the state it holds. The thread that exchanges
