@@ -3,7 +3,7 @@
 //
 //   admitted   its parts are picked under the database mutex, by the caller that makes the Job
 //   running    LOG and listeners are notified; each part does its work and writes its files
-//   committed  one manifest record takes the edits of all parts; or failed: no edit is applied
+//   committed  one manifest record takes the edits of all parts; or failed: none is installed
 //   reported   statistics, LOG and listeners know the result; replaced files are deleted
 //
 // A kind of job is a class derived from Job. It defines the work and the reports.
@@ -90,7 +90,7 @@ class Job {
   // False: nothing to commit, which is no error.
   virtual bool WantsCommit() { return true; }
   virtual void AddItems(std::vector<CommitItem>* /*items*/) {}
-  // The commit failed. It may be on disk nevertheless.
+  // The commit failed. Its record may be on disk nevertheless, until a new manifest is written.
   virtual void CommitFailed() {}
   virtual void PartCommitted(JobPart* /*part*/) {}
   virtual void PartFailed(JobPart* /*part*/) {}

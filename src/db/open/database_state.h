@@ -31,8 +31,9 @@ namespace compassdb {
 //   WalSet's lock is taken at the front or without any lock, never under `mu`.
 //   The locks of SpaceReclaimer's passes are taken without any other lock held.
 // No I/O with `mu` held; a manifest commit has a turn (CommitQueue) instead.
-// Listeners are called without any of these locks, though a listener of a
-// memtable switch runs at the front of the write queue.
+// Listeners are called without any of these locks, with two exceptions. Those of sealed memtables,
+// stalls and errors (OnBackgroundError, OnErrorRecoveryBegin) may run at the front of the write
+// queue. Those of file I/O run inside the call, with the caller's locks.
 struct DatabaseState {
   DatabaseState(DbConfig database_config, std::unique_ptr<Ownership> database_ownership,
                 std::unique_ptr<FileLock> database_lock);

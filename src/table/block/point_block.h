@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that is read from the file for one of its records, into memory of the thread. The record is
-// searched for there, before the cache decides what to keep. Direct reads need no copy.
+// A block that is read from the file for one of its records, into memory of the thread, and
+// searched there. Before the read the cache was asked what to keep. Direct reads need no copy.
 //
 // Thread safety: one thread.
 #pragma once
