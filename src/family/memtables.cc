@@ -92,7 +92,6 @@ void MemTables::Seal(const MemTableOptions& next, uint64_t log_number,
 
   if (write_buffers_ != nullptr) write_buffers_->ScheduleFreeMem(charge_->bytes);
   active_.mem->MarkImmutable();
-  active_.mem->set_log_number(active_.log_number);
   ++sealed_count_;
   active_ = {std::move(mem), log_number};
   charge_ = std::move(charge);

@@ -113,9 +113,6 @@ class MemTable {
   }
 
   uint64_t id() const { return id_; }
-  // The earliest WAL with any of its data; 0 if not known.
-  uint64_t log_number() const { return log_number_.load(std::memory_order_acquire); }
-  void set_log_number(uint64_t n) { log_number_.store(n, std::memory_order_release); }
 
   void MarkImmutable() {
     CheckInvariants();
@@ -169,7 +166,6 @@ class MemTable {
   std::atomic<uint64_t> separated_size_{0};
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};
   std::atomic<SequenceNumber> largest_sequence_{0};
-  std::atomic<uint64_t> log_number_{0};
   std::atomic<bool> immutable_{false};
 
   mutable Mutex tombstones_mu_;
