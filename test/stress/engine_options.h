@@ -27,6 +27,7 @@ struct EngineLimits {
   bool multi_get_of_many;              // of hundreds of keys with merges gives operands for values
   bool separated_values;               // with merges, MultiGet gives operands for values
   bool secondaries;                    // not tried
+  bool ingests_at_once;                // its debug build answers TryAgain when the memtable was written to since its flush
   bool imports;                        // show older versions now and then
   bool times_kept;                     // compactions set those to zero that are before IncreaseFullHistoryTsLow's
   bool optimistic_always_knows;        // a commit never answers TryAgain

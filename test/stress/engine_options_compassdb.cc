@@ -22,8 +22,8 @@ OptionChanges RandomEngineOptions(Random* random) {
 
 const EngineLimits& Limits() {
   static const EngineLimits kLimits = {.atomic_flush = true, .single_delete_in_locked_batch = true, .two_phase_unasked = true,
-          .multi_get_of_many = true, .separated_values = true, .secondaries = true, .imports = true, .times_kept = true,
-          .optimistic_always_knows = true, .flavours = {Flavour::kUsual, Flavour::kSealed, Flavour::kExpiring}};
+          .multi_get_of_many = true, .separated_values = true, .secondaries = true,
+          .ingests_at_once = true, .imports = true, .times_kept = true, .optimistic_always_knows = true, .flavours = {Flavour::kUsual, Flavour::kSealed, Flavour::kExpiring}};
   return kLimits;
 }
 

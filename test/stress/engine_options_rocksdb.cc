@@ -9,8 +9,8 @@ OptionChanges RandomEngineOptions(Random* random) {
 
 const EngineLimits& Limits() {
   static const EngineLimits kLimits = {.atomic_flush = false, .single_delete_in_locked_batch = false, .two_phase_unasked = false,
-          .multi_get_of_many = false, .separated_values = false, .secondaries = false, .imports = false,
-          .times_kept = false, .optimistic_always_knows = false, .flavours = {Flavour::kUsual}};
+          .multi_get_of_many = false, .separated_values = false, .secondaries = false,
+          .ingests_at_once = false, .imports = false, .times_kept = false, .optimistic_always_knows = false, .flavours = {Flavour::kUsual}};
   return kLimits;
 }
 

@@ -64,6 +64,7 @@ bool Worker::Ingest() {
   if (s.ok()) model_.model().Write(items);
   std::error_code ignored;
   fs::remove(path, ignored);
+  if (s.IsTryAgain() && !Limits().ingests_at_once) return true;
   return Ok("ingestion", s);
 }
 
