@@ -4,8 +4,8 @@
 // The writer at the front leads. It joins the writers behind it that fit to a
 // group, and does the log write for all. It inserts all batches into the
 // memtables itself, or lets every follower insert its own. While a leader works,
-// no other thread changes memtables, write-ahead logs or the set of column
-// families. Exclusive changes (a memtable switch, the drop of a family) enter
+// no other group writes to memtables or write-ahead logs, and the set of column
+// families does not change. Exclusive changes (a memtable switch, the drop of a family) enter
 // the same queue with EnterExclusive.
 //
 // Thread safety: all methods. Lock order: the queue's mutex is a leaf; the
