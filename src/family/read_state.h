@@ -2,10 +2,11 @@
 // What a reader of a column family works on: its memtables and the view of
 // its store, bundled, immutable and reference counted.
 //
-// Pinning the current state neither locks nor writes memory that other
-// threads write: each thread parks one reference in one of 64 slots, which more
-// threads share. A reader takes the reference out of its slot, checks that it is
-// still the current state (a read-mostly number), works, and parks it again.
+// Pinning the current state takes no lock in the usual case: each thread parks
+// one reference in one of 64 slots. A reader takes the reference out of its slot,
+// checks that it is still the current state (a read-mostly number), works, and
+// parks it again. More than 64 threads share slots. A reader that finds its slot
+// empty takes a new reference under mu_.
 //
 // Thread safety: all of it. Invariants:
 //  - A slot owns one reference to the state it holds. The thread that exchanges

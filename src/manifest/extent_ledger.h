@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes of which compaction file are in use, and what may be freed.
 //
-// A file is unlinked when its last extent is released. Adjacent dead extents of
-// a file in use make a dead run. Large runs are punched out (rule 9), smaller ones
-// if the caller asks: never in
-// a file with more than one hard link, never while deletions are disabled, never in a file
-// with a checksum of its whole. Sparse reports what cannot be punched, so that the rest
-// of its file is rewritten.
+// A file without extents is unlinked by the next Purge, unless it is pinned. Adjacent
+// dead extents of a file in use make a dead run. Large runs are punched out (rule 9),
+// smaller ones if the caller asks: never in a file with more than one hard link, never
+// while deletions are disabled, never in a file with a checksum of its whole. Sparse
+// reports what cannot be punched, so that the rest of its file is rewritten.
 //
 // Thread safety: all methods; holds its own lock and never calls out with it.
 #pragma once
