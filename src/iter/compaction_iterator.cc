@@ -44,7 +44,7 @@ void CompactionIteratorStats::Add(const CompactionIteratorStats& other) {
   records_out += other.records_out;
   deletions_in += other.deletions_in;
   dropped_hidden += other.dropped_hidden;
-  dropped_obsolete += other.dropped_obsolete;
+  dropped_tombstones += other.dropped_tombstones;
   dropped_early += other.dropped_early;
   dropped_range_deleted += other.dropped_range_deleted;
   dropped_by_filter += other.dropped_by_filter;
@@ -286,7 +286,7 @@ void CompactionIterator::ProcessTop(const ParsedInternalKey& version) {
   first_version_ = false;
   if (RangeDeleted(version, stripe_)) {
     ++stats_.dropped_range_deleted;
-    // An older time, which the range deletion does not cover, may have been written later.
+    // An older time, which the range tombstone does not cover, may have been written later.
     const bool hides_times = timestamp_size_ != 0 && !keeps_history_;
     if ((first || hides_times) && !Stale()) AddPending(version, {seq, kTypeDeletion, false, !hides_times, false});
     StepInput(Fate::kDropped);
@@ -412,7 +412,7 @@ void CompactionIterator::FlushPending(bool older_output_follows) {
     const bool keep = p.for_conflicts || (older_output_follows && !p.for_outside_only) ||
                       MayExistOutside();
     if (!keep) {
-      if (p.counted) ++stats_.dropped_obsolete;
+      if (p.counted) ++stats_.dropped_tombstones;
       if (p.counted && !options_.bottommost) ++stats_.dropped_early;
       continue;
     }

@@ -8,7 +8,7 @@
 //
 // Two callbacks describe records outside the job. `may_exist_outside`: an older
 // record of the key may remain in this table or deeper. Then the job's newest
-// record of the key is never just dropped: it becomes a deletion at its own
+// record of the key is never just dropped: it becomes a tombstone at its own
 // sequence. `is_stale`: a newer record exists outside. Then no record of the key
 // counts as its newest: it is not filtered, its sequence is not zeroed, and
 // tombstones stay. Stale implies the former.
@@ -61,7 +61,7 @@ struct CompactionIteratorOptions {
   std::function<void(const Slice& user_key, const Slice& ref, bool superseded)> dropped_value;
   // A SingleDelete that meets a Deletion is Corruption, as in RocksDB.
   bool enforce_single_delete_contracts = false;
-  // SingleDelete pairs newer than this leave a deletion, which transactions
+  // SingleDelete pairs newer than this leave a tombstone, which transactions
   // need to see conflicts. kMaxSequenceNumber: no such reader.
   SequenceNumber earliest_write_conflict_snapshot = kMaxSequenceNumber;
 };
@@ -69,9 +69,9 @@ struct CompactionIteratorOptions {
 struct CompactionIteratorStats {
   uint64_t records_in = 0;
   uint64_t records_out = 0;
-  uint64_t deletions_in = 0;           // single ones, too
+  uint64_t deletions_in = 0;           // tombstones
   uint64_t dropped_hidden = 0;         // a newer version in the same stripe
-  uint64_t dropped_obsolete = 0;       // tombstones with nothing left to hide, the filter's, too
+  uint64_t dropped_tombstones = 0;     // nothing is left for them to hide; the filter's, too
   uint64_t dropped_early = 0;          // of these, not at the bottom
   uint64_t dropped_range_deleted = 0;  // covered by a range tombstone
   uint64_t dropped_by_filter = 0;
@@ -103,7 +103,7 @@ class CompactionIterator {
   Slice user_key() const { return ExtractUserKey(key_); }
   // A newer record of the key exists outside the job.
   bool stale() const { return out_stale_; }
-  // The record is made of records that hide nothing by themselves (merges, records that range deletions cover),
+  // The record is made of records that hide nothing by themselves (merges, records that range tombstones cover),
   // and hides older records of the key, also outside of the job.
   bool made() const { return out_made_; }
 

@@ -160,14 +160,14 @@ TEST(CompactionIterator, CountsWhyRecordsWereLeftOut) {
   EXPECT_EQ(Compact("a 9 P x\na 7 P y\nb 6 D\nc 5 S\nd 4 S\nd 3 P v\n", &stats), "\na 9 P x\n");
   EXPECT_EQ(stats.deletions_in, 3u);
   EXPECT_EQ(stats.dropped_hidden, 2u);
-  EXPECT_EQ(stats.dropped_obsolete, 3u);
+  EXPECT_EQ(stats.dropped_tombstones, 3u);
   EXPECT_EQ(stats.dropped_early, 3u);  // the job is not at the bottom
   EXPECT_EQ(stats.single_deletes_alone, 1u);
   EXPECT_EQ(stats.single_delete_pairs, 1u);
   // A record that the filter removes becomes a deletion, until that is dropped.
   EXPECT_EQ(Compact("filter\noutside a\na 9 P drop\nb 8 P drop\n", &stats), "\na 9 D\n");
   EXPECT_EQ(stats.dropped_by_filter, 2u);
-  EXPECT_EQ(stats.dropped_obsolete, 4u);
+  EXPECT_EQ(stats.dropped_tombstones, 4u);
   EXPECT_EQ(stats.deletions_in, 3u);
 }
 

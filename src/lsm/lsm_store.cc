@@ -623,7 +623,7 @@ std::unordered_set<uint64_t> LsmStore::FilesToVacate() const {
   return ToVacate(std::move(sparse), own, live);
 }
 
-// Values that range deletions hide still count as live, and use a part of the reserve. True if that is more than a
+// Values that range tombstones hide still count as live, and use a part of the reserve. True if that is more than a
 // quarter of the reserve, estimated.
 bool LsmStore::CoversTooMuch(SequenceNumber oldest_snapshot) const {
   if (values_.version()->empty()) return false;

@@ -178,7 +178,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   std::vector<Claim> claims_;
   bool dropped_ = false;
   // The tables to be rewritten, by id, once snapshots older than a sequence are released: their newest sequence
-  // below level 0, or that of their oldest range deletion that hides something.
+  // below level 0, or that of their oldest range tombstone that hides something.
   std::set<std::pair<SequenceNumber, uint64_t>> kept_;
 
   // Recovery only: tables by level and id.

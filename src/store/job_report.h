@@ -43,7 +43,7 @@ struct JobReport {
   uint64_t records_in = 0;
   uint64_t records_out = 0;
   CompactionIteratorStats merged;  // of jobs that merge
-  uint64_t range_deletions_dropped = 0;  // by them, as nothing is below; one per part that drops it
+  uint64_t range_tombstones_dropped = 0;  // nothing is below; one per part that drops it
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;  // of all threads of the job
   std::vector<uint64_t> input_files;   // physical
@@ -103,7 +103,7 @@ struct JobReport {
     records_in += part.records_in;
     records_out += part.records_out;
     merged.Add(part.merged);
-    range_deletions_dropped += part.range_deletions_dropped;
+    range_tombstones_dropped += part.range_tombstones_dropped;
     outputs.insert(outputs.end(), part.outputs.begin(), part.outputs.end());
   }
 };

@@ -65,7 +65,7 @@ struct LevelStats {
   uint64_t live_data_bytes = 0;
   uint64_t records = 0;
   uint64_t keys = 0;  // directory entries
-  uint64_t deletions = 0;
+  uint64_t deletions = 0;  // tombstones
   uint64_t range_tombstones = 0;
   uint64_t raw_bytes = 0;
   // Since open, of jobs with this output level (JobCounters::Record):

@@ -213,7 +213,7 @@ void AddRecords(const JobReport& report, rocksdb::CompactionJobStats* stats) {
   stats->total_input_raw_key_bytes = merged.raw_key_bytes_in;
   stats->total_input_raw_value_bytes = merged.raw_value_bytes_in;
   stats->num_input_deletion_records = merged.deletions_in;
-  stats->num_expired_deletion_records = merged.dropped_obsolete + report.range_deletions_dropped;
+  stats->num_expired_deletion_records = merged.dropped_tombstones + report.range_tombstones_dropped;
   stats->num_single_del_fallthru = merged.single_deletes_alone;
   stats->num_single_del_mismatch = merged.single_delete_mismatches;
   stats->num_blobs_read = report.values_read;

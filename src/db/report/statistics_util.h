@@ -20,15 +20,15 @@ inline void Record(rocksdb::Statistics* statistics, uint32_t histogram, uint64_t
 // The records that a merge left out, by the reason.
 inline void CountMerged(rocksdb::Statistics* statistics, const JobReport& report) {
   const CompactionIteratorStats& merged = report.merged;
-  // As RocksDB has it, a range deletion is a newer entry.
+  // As RocksDB has it, a range tombstone is a newer entry.
   Tick(statistics, rocksdb::COMPACTION_KEY_DROP_NEWER_ENTRY,
        merged.dropped_hidden + merged.dropped_range_deleted);
   Tick(statistics, rocksdb::COMPACTION_KEY_DROP_OBSOLETE,
-       merged.dropped_obsolete + report.range_deletions_dropped);
+       merged.dropped_tombstones + report.range_tombstones_dropped);
   Tick(statistics, rocksdb::COMPACTION_KEY_DROP_RANGE_DEL, merged.dropped_range_deleted);
   Tick(statistics, rocksdb::COMPACTION_KEY_DROP_USER, merged.dropped_by_filter);
   Tick(statistics, rocksdb::COMPACTION_OPTIMIZED_DEL_DROP_OBSOLETE, merged.dropped_early);
-  Tick(statistics, rocksdb::COMPACTION_RANGE_DEL_DROP_OBSOLETE, report.range_deletions_dropped);
+  Tick(statistics, rocksdb::COMPACTION_RANGE_DEL_DROP_OBSOLETE, report.range_tombstones_dropped);
   Tick(statistics, rocksdb::FILTER_OPERATION_TOTAL_TIME, merged.filter_nanos);
   if (report.cpu_micros != 0) Record(statistics, rocksdb::COMPACTION_CPU_TIME, report.cpu_micros);
 }

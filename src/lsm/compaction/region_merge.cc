@@ -186,7 +186,7 @@ Status RegionMerge::RegionTombstones(const Region& region, const BaseTable* base
     add(of_base);
   }
   JoinTombstones(cmp_, result);
-  report_.range_deletions_dropped += std::erase_if(
+  report_.range_tombstones_dropped += std::erase_if(
       *result, [&](const RangeTombstone& t) { return !TombstoneNeeded(region, t, base); });
   DropHiddenTombstones(cmp_, snapshots_, result);
   return Status::OK();

@@ -98,7 +98,7 @@ class RegionMerge {
   bool Trimmed(const RangeTombstone& t) const;
   bool TombstoneNeeded(const Region& region, const RangeTombstone& t, const BaseTable* base) const;
   Status AddCovering(const Region& region, RangeTombstoneSet* set) const;
-  // Per piece of the base, estimated: data bytes that range deletions hide from all readers. Empty: none.
+  // Per piece of the base, estimated: data bytes that range tombstones hide from all readers. Empty: none.
   Status CoveredBytes(const Region& region, const Tph& base, std::vector<uint64_t>* covered) const;
 
   bool IsBottom(const Region& region) const;

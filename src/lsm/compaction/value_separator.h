@@ -9,7 +9,8 @@
 //    knows what was collected. Collections keep what is flushed during the job (ValueGcJob).
 // 3. A value may be separated although the job has a newer record of its key, because a snapshot sees it. Then
 //    that record leaves a notice now, if it left none and is no separated value itself.
-// 4. A record that the job makes of merges, or of records that range deletions cover, leaves a notice if there is none.
+// 4. A record that the job makes of merges, or of records that range tombstones cover, leaves a notice if there is
+//    none.
 // 5. A reference that the job reads and does not write again is a death.
 //
 // One thread; the constructor's arguments outlive this.

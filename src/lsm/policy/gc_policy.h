@@ -20,7 +20,7 @@ struct GcChoice {
   std::vector<size_t> victims;
 };
 
-// A delta of delta_bytes is merged into `base`. `covered`: by piece, estimated data bytes that range deletions hide
+// A delta of delta_bytes is merged into `base`. `covered`: by piece, estimated data bytes that range tombstones hide
 // from all readers; empty: none. They count as dead.
 GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const CompactionTuning& config,
                             const std::vector<uint64_t>& covered = {});

@@ -294,7 +294,7 @@ CompactionPlan PickSparse(const PickerInput& input, const PickerConfig& config) 
 }
 
 // A level below has something in the table's bounds. It must be true whenever LsmVersion::OverlapsBelow keeps
-// range deletions, or a rewrite would leave them to be picked again.
+// range tombstones, or a rewrite would leave them to be picked again.
 bool AnythingBelow(const PickerInput& input, const PickerConfig& config, size_t level, const TphMeta& t) {
   for (size_t l = level + 1; l < input.levels.size(); ++l) {
     for (const PickerTable& below : input.levels[l]) {

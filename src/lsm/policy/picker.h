@@ -28,7 +28,7 @@ struct PickerTable {
   uint64_t scan_loss_run = 0;
   bool marked = false;  // by Store::MarkForCompaction, or in a piece's metadata by a collector
   bool sparse = false;  // has an extent in a file that must be vacated
-  bool covers = false;  // has range deletions that hide separated values, and no snapshot needs them
+  bool covers = false;  // has range tombstones that hide separated values, and no snapshot needs them
   // Data bytes that no snapshot sees now, if snapshots have kept some of them.
   uint64_t released_bytes = 0;
   uint32_t paths = 0;  // PathBits of the family's paths that have files of it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a table's range deletions hide. A compaction drops the covered records when it merges them, and only
+// How much a table's range tombstones hide. A compaction drops the covered records when it merges them, and only
 // then their separated values are known to be dead.
 #pragma once
 
@@ -14,10 +14,10 @@ namespace compassdb {
 
 struct CoveredData {
   uint64_t bytes = 0;  // of live data in the table itself and below it, estimated
-  SequenceNumber oldest = kMaxSequenceNumber;  // of its range deletions
+  SequenceNumber oldest = kMaxSequenceNumber;  // of its range tombstones
 };
 
-// Reads the range deletions and separators. The table is or will be on that level of the version. Tables in
+// Reads the range tombstones and separators. The table is or will be on that level of the version. Tables in
 // `gone` (ids) do not count.
 CoveredData CoveredBy(const Comparator* comparator, const TableHandle& table, int level,
                       const LsmVersion& version, const std::unordered_set<uint64_t>& gone);

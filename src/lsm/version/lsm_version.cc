@@ -134,7 +134,7 @@ void LsmVersion::CheckInvariants() const {
       }
     }
   }
-  COMPASSDB_INVARIANT(tombstones == with_tombstones_.size(), "tables with range deletions are known");
+  COMPASSDB_INVARIANT(tombstones == with_tombstones_.size(), "tables with range tombstones are known");
 }
 
 std::shared_ptr<const LsmVersion> LsmVersion::ForJob(std::shared_ptr<const NewestValues> newest) const {

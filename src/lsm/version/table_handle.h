@@ -65,7 +65,7 @@ class TableHandle {
   // A snapshot was held when it was written that is older than some of it.
   void NoteSnapshot() { written_under_snapshot_.store(true, std::memory_order_relaxed); }
   bool has_range_tombstones() const { return has_range_tombstones_; }
-  // Bytes that its range deletions hide, as far as known (lsm/read/covered_data.h).
+  // Bytes that its range tombstones hide, as far as known (lsm/read/covered_data.h).
   uint64_t covered_bytes() const { return covered_bytes_; }
   SequenceNumber oldest_range_tombstone() const { return oldest_range_tombstone_; }
   // Before the table is shared.
