@@ -69,14 +69,14 @@ struct LevelStats {
   uint64_t range_tombstones = 0;
   uint64_t raw_bytes = 0;
   // Since open, of jobs with this output level (JobCounters::Record):
-  uint64_t compactions = 0;
+  uint64_t jobs = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
   uint64_t value_bytes_read = 0;     // of both, separated values
   uint64_t value_bytes_written = 0;
   uint64_t bytes_in_upper = 0;  // delta bytes that came from above
   uint64_t micros = 0;
-  uint64_t consolidations = 0;  // of the compactions, those for scans
+  uint64_t consolidations = 0;  // of the jobs, those for scans
   uint64_t consolidated_bytes = 0;
 
   // Of what jobs did since open, leaves what they did after `earlier`.
@@ -103,7 +103,7 @@ inline constexpr LevelField kLevelFields[] = {
     {"deletions", &LevelStats::deletions},
     {"range_tombstones", &LevelStats::range_tombstones},
     {"raw_bytes", &LevelStats::raw_bytes},
-    {"compactions", &LevelStats::compactions, true},
+    {"compactions", &LevelStats::jobs, true},
     {"bytes_read", &LevelStats::bytes_read, true},
     {"bytes_written", &LevelStats::bytes_written, true},
     {"value_bytes_read", &LevelStats::value_bytes_read, true},

@@ -61,12 +61,12 @@ std::string CompassStats(const FamilyState& f) {
         "Size", "Live", "Live%", "Records", "Keys", "Read", "Written", "Jobs");
   for (size_t i = 0; i < f.levels.size(); ++i) {
     const LevelStats& l = f.levels[i];
-    if (l.tables == 0 && l.compactions == 0) continue;
+    if (l.tables == 0 && l.jobs == 0) continue;
     Print(&out, "L%-5zu %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s %8llu\n", i,
           Ull{l.tables}, Ull{l.pieces}, HumanBytes(l.total_bytes).c_str(),
           HumanBytes(l.live_data_bytes).c_str(), 100 * Ratio(l.live_data_bytes, l.data_bytes),
           Ull{l.records}, Ull{l.keys}, HumanBytes(l.bytes_read).c_str(),
-          HumanBytes(l.bytes_written).c_str(), Ull{l.compactions});
+          HumanBytes(l.bytes_written).c_str(), Ull{l.jobs});
   }
   const LevelStats t = f.Sum();
   Print(&out, "%-6s %8llu %8llu %10s %10s %6.1f%% %12llu %12llu %10s %10s\n", "Sum", Ull{t.tables},
@@ -245,8 +245,8 @@ void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in
   add("ReadMBps", per_second(l.bytes_read));
   add("WriteMBps", per_second(l.bytes_written));
   add("CompSec", seconds);
-  add("CompCount", static_cast<double>(l.compactions));
-  add("AvgSec", l.compactions == 0 ? 0 : seconds / static_cast<double>(l.compactions));
+  add("CompCount", static_cast<double>(l.jobs));
+  add("AvgSec", l.jobs == 0 ? 0 : seconds / static_cast<double>(l.jobs));
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ void AddCFStats(const FamilyState& f, std::map<std::string, std::string>* value)
   const ColumnFamily::Counters& c = f.family->counters;
   for (size_t i = 0; i < f.levels.size(); ++i) {
     const LevelStats& l = f.levels[i];
-    if (l.tables == 0 && l.compactions == 0) continue;
+    if (l.tables == 0 && l.jobs == 0) continue;
     AddLevel("L" + std::to_string(i), l, i == 0 ? c.flush_bytes.load() : l.bytes_in_upper, value);
   }
   AddLevel("Sum", f.Sum(), c.flush_bytes, value);

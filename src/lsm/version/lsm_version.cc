@@ -41,7 +41,7 @@ Status AnnotateWithTable(const Status& s, int level, const TphMeta& meta) {
 void JobCounters::Record(const JobReport& r) {
   MutexLock lock(&mu_);
   LevelStats& s = levels_[r.output_level];
-  s.compactions++;
+  s.jobs++;
   s.bytes_read += r.bytes_read;
   s.bytes_written += r.bytes_written;
   s.value_bytes_read += r.value_bytes_read;
