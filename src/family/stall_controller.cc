@@ -66,7 +66,7 @@ const char* StallReasonName(StallReason reason) {
   switch (reason) {
     case StallReason::kNone: return "none";
     case StallReason::kMemtableLimit: return "memtables waiting for flush";
-    case StallReason::kL0Files: return "runs in level 0";
+    case StallReason::kL0Files: return "tables in level 0";
     case StallReason::kPendingCompactionBytes: return "bytes waiting for compaction";
   }
   return "unknown";

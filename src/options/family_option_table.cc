@@ -166,9 +166,9 @@ void AddMemtables(OptionTable<F>* t) {
 
 void AddLevels(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(num_levels), kFixed, kYes, "levels").Between(1, 1000));
-  t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "runs"));
-  t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "runs"));
-  t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "runs"));
+  t->push_back(Scalar<F>(FIELD(level0_file_num_compaction_trigger), kMutable, kYes, "tables"));
+  t->push_back(Scalar<F>(FIELD(level0_slowdown_writes_trigger), kMutable, kYes, "tables"));
+  t->push_back(Scalar<F>(FIELD(level0_stop_writes_trigger), kMutable, kYes, "tables"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_base), kMutable, kYes,
                          "live data of level 1, at least, before it moves down; see docs/design/compaction.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));

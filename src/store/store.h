@@ -127,7 +127,7 @@ class Store {
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;
 
-  // [mutex] Write-stall inputs.
+  // [mutex] Write-stall inputs. Level0Runs: the tables of level 0, or five for each pending journal.
   virtual int Level0Runs() const = 0;
   virtual uint64_t PendingCompactionBytes() const = 0;
   // [mutex] The family was dropped: nothing may be picked; extents are released with the last view.

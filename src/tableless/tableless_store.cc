@@ -415,7 +415,7 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
   edit->keys_whole = parts.keys_whole;
 }
 
-// A pending journal counts for five runs on level 0: with the usual triggers writers slow down at four. Journals
+// A pending journal counts for five tables on level 0: with the usual triggers writers slow down at four. Journals
 // that wait because file deletions, and so writes in place, are disabled do not count.
 int TablelessStore::Level0Runs() const {
   const auto now = current();
