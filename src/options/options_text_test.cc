@@ -8,9 +8,10 @@
 //   defaults            of both kinds: what an open database has
 //   sanitize            the same against a database that was opened with the defaults
 //   validate            of both kinds: whether opening a database refuses them
-//   set, set_db         SetOptions and SetDBOptions of a database that was opened with the defaults
+//   set, set_db         SetOptions and SetDBOptions of a database that was opened with the defaults;
+//                       with open=OPTIONS, the family was opened with these
 //
-// Arguments are fields of ConfigOptions.
+// The other arguments are fields of ConfigOptions.
 #include <map>
 #include <sstream>
 
@@ -85,8 +86,18 @@ std::string AnswerForPreset(const ConfigOptions& config, const std::string& line
   return answer;
 }
 
-std::string AnswerFor(const std::string& command, const ConfigOptions& config,
-                      const std::string& line) {
+std::string AnswerForSet(const std::string& open_with, const OptionMap& changes) {
+  ColumnFamilyOptions open;
+  Status s = GetColumnFamilyOptionsFromString(ConfigOptions(), open, open_with, &open);
+  if (!s.ok()) return Shown(s, "");
+  open = SanitizeFamilyOptions({}, open);
+  ColumnFamilyOptions o = open;
+  s = ApplyMutableFamilyOptions("cf1", {}, changes, &o);
+  return Shown(s, Changes(open, o));
+}
+
+std::string AnswerFor(const std::string& command, const std::string& open_with,
+                      const ConfigOptions& config, const std::string& line) {
   const ColumnFamilyOptions family;
   const DBOptions db;
   if (command == "preset") return AnswerForPreset(config, line);
@@ -116,12 +127,7 @@ std::string AnswerFor(const std::string& command, const ConfigOptions& config,
     }
     return Shown(Status::OK(), parts);
   }
-  if (command == "set") {
-    const ColumnFamilyOptions open = SanitizeFamilyOptions(db, family);
-    ColumnFamilyOptions o = open;
-    const Status s = ApplyMutableFamilyOptions("cf1", db, map, &o);
-    return Shown(s, Changes(open, o));
-  }
+  if (command == "set") return AnswerForSet(open_with, map);
   if (command == "set_db") {
     const DBOptions open = SanitizeDbOptions(db);
     DBOptions o = open;
@@ -150,8 +156,11 @@ TEST_P(OptionsTextTest, Cases) {
     ConfigOptions config;
     config.ignore_unsupported_options = !data.TakeFlag("no_unsupported");
     config.ignore_unknown_options = data.TakeFlag("ignore_unknown");
+    const std::string open_with = data.command == "set" ? data.Take("open") : "";
     std::string answer;
-    for (const std::string& line : data.input) answer += AnswerFor(data.command, config, line);
+    for (const std::string& line : data.input) {
+      answer += AnswerFor(data.command, open_with, config, line);
+    }
     return answer;
   });
 }
