@@ -29,11 +29,12 @@ namespace compassdb {
 rocksdb::Status NewSealingProvider(const std::string& key,
                                    std::shared_ptr<rocksdb::EncryptionProvider>* provider);
 
-// The same with keys that the application keeps. The function is called when a key is needed: with id 0 for the key
-// of a new file, which may differ between calls; else once for the key of that id (SealingKeyId), for files that were
-// sealed with it. Another status than OK fails the call that needed the key (NotFound, Corruption and others that
-// would describe the file or the database become InvalidArgument). The function is called
-// by any thread, also by several at once, and must not use the database.
+// The same with keys that the application keeps. The function is called when a key is
+// needed: with id 0 for the key of a new file, which may differ between calls; else once for the key
+// of that id (SealingKeyId), for files that were encrypted with it. Another status than OK fails the
+// call that needed the key (NotFound, Corruption and others that would describe the file or the
+// database become InvalidArgument). The function is called by any thread, also by several at once,
+// and must not use the database.
 using KeyCallback = std::function<rocksdb::Status(uint64_t id, std::string* key)>;
 rocksdb::Status NewSealingProvider(KeyCallback keys,
                                    std::shared_ptr<rocksdb::EncryptionProvider>* provider);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NewEncryptedFS and NewEncryptedEnv: sealed files with a sealing provider, files
+// NewEncryptedFS and NewEncryptedEnv: encrypted files with a sealing provider, files
 // behind a prefix with a provider of streams.
 #include <cstring>
 #include <mutex>
@@ -330,7 +330,7 @@ class LatePrefixFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 // Files with a prefix, and a stream cipher over what follows it.
 //
-// As a sealed file's header, the prefix is written with the first bytes.
+// As an encrypted file's header, the prefix is written with the first bytes.
 class StreamFileSystem final : public EncryptedFiles {
  public:
   using EncryptedFiles::EncryptedFiles;

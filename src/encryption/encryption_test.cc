@@ -165,8 +165,8 @@ TEST_F(EncryptionTest, NothingOfThePlainTextIsStoredAndNoNonceTwice) {
   EXPECT_EQ(std::unique(nonces.begin(), nonces.end()), nonces.end());
 }
 
-// Every byte of a sealed file matters; only sequential readers take a broken last segment for the
-// end of the file, since a crash may cost it.
+// Every byte of an encrypted file matters; only sequential readers take a broken last segment for
+// the end of the file, since a crash may cost it.
 TEST_F(EncryptionTest, EveryFlippedBitIsNoticed) {
   const std::string text = RandomText(6000, 1);
   Write({text, "the end"});

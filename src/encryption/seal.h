@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sealing of one file: key derivation and the seals of chunks (docs/formats/sealed_file.md).
+// Encryption of one file: key derivation and the seals of chunks (docs/formats/sealed_file.md).
 //
 // Thread safety: const functions may be called by several threads.
 #pragma once

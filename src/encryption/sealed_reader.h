@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a sealed file (docs/formats/sealed_file.md).
+// Reading an encrypted file (docs/formats/sealed_file.md).
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@
 
 namespace compassdb {
 
-// The segments of a sealed file. A walk from header to header finds them, with one read for each
-// large segment, and one for many small ones. At a damaged header it searches the next segment whose
+// The segments of an encrypted file. A walk from header to header finds them, with one read for
+// each large segment, and one for many small ones. At a damaged header it searches the next segment whose
 // seal holds at a possible place: the bytes between are lost. The search has a limit, for hostile
 // files full of false headers. The rest at the end comes from a crash if it is zeros or a part of a
 // segment. Otherwise it is damage.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a sealed file (docs/formats/sealed_file.md): what is appended between
+// Writing an encrypted file (docs/formats/sealed_file.md): what is appended between
 // two flushes becomes a segment, or several if it is long. A file stays empty until then: its header is
 // written with its first segment, so that a file which was made and is begun later has one header ever.
 //

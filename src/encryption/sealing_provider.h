@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of sealed files.
+// The keys of encrypted files.
 //
 // Thread safety: all of it.
 #pragma once

@@ -16,7 +16,7 @@ namespace compassdb {
 // The magic number of its format is in a log, manifest or compaction file before this.
 inline constexpr size_t kMagicEnds = 64;
 bool HasMagic(const std::string& start, FileType type);
-// The same, or the file is sealed. Of an info log: it names this engine.
+// The same, or the file is encrypted. Of an info log: it names this engine.
 bool BeginsAsOurs(const std::string& start, FileType type);
 // A log or compaction file that this engine did not begin, or a directory. Of what cannot be read, or lost its first
 // bytes in a crash, the name decides.

@@ -25,7 +25,7 @@ Status ReadUnfinished(FileSystem* fs, const std::string& dir, std::string* what)
   if (IsMissing(s)) return Status::OK();
   if (!s.ok()) return s;
   while (!what->empty() && what->back() == '\n') what->pop_back();
-  // For example a sealed file without its key.
+  // For example an encrypted file without its key.
   const bool text = std::all_of(what->begin(), what->end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
   if (what->empty() || !text) *what = "work whose name cannot be read";
   return s;

@@ -86,7 +86,7 @@ struct Plan {
     const bool either = random->OneIn(2);
     const uint64_t seed = random->Next();
     const std::string& name = layout.empty() ? Layouts()[round % Layouts().size()] : layout;
-    // Table-less pages are written in place, which sealed files cannot be.
+    // Table-less pages are written in place, which encrypted files cannot be.
     const bool ours = std::string(Traits().name) == "compassdb";
     const bool tableless = ours && name == "tableless";
     const bool expect_atomic = tableless && (atomic || lie || (seed >> 20) % 2 == 0);

@@ -52,7 +52,7 @@ struct LogDamage {
 // ...) on any file except the info log, whose loss does not matter.
 class Disk {
  public:
-  // Sealed: the engine's files are (support/sealed_env.h).
+  // Sealed: the engine's files are encrypted (support/sealed_env.h).
   explicit Disk(bool sealed);
 
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }

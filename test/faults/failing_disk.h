@@ -27,7 +27,7 @@ const char* DurationName(Duration duration);
 
 class FailingDisk {
  public:
-  // Sealed: the engine's files are (support/sealed_env.h).
+  // Sealed: the engine's files are encrypted (support/sealed_env.h).
   explicit FailingDisk(bool sealed);
   ~FailingDisk();
   rocksdb::Env* env() { return sealed_ != nullptr ? sealed_.get() : env_.get(); }

@@ -10,8 +10,8 @@
 
 namespace compassdb_cli {
 
-// An Env over the default one that reads files sealed with the keys in these files, each of 32 bytes or 64 hex digits,
-// and writes with the first.
+// An Env over the default one that reads files encrypted with the keys in these files, each of 32
+// bytes or 64 hex digits, and writes with the first.
 rocksdb::Status EnvWithKeys(const std::vector<std::string>& key_files, std::shared_ptr<rocksdb::Env>* env);
 
 }  // namespace compassdb_cli

@@ -115,7 +115,7 @@ TEST_F(EncryptedDbTest, DatabaseUnderAStreamCipher) {
   FillAndCheck();
 }
 
-// Nothing is sealed or encrypted twice in one place: the file of an obsolete log begins again.
+// Nothing is encrypted twice in one place: the file of an obsolete log begins again.
 TEST_F(EncryptedDbTest, RecycledLogs) {
   for (const auto& provider : Providers()) {
     UseProvider(provider);
