@@ -11,8 +11,8 @@
 //   settle      the levels to which each table may move by the manifest alone
 //   pieces      ChooseVictimPieces of the table in the input, for delta=
 //
-// All take fields of PickerConfig as arguments, too. A command's input is the tables of each level
-// that has any, and stays for the commands that follow:
+// All take fields of PickerConfig as arguments, too, and now=, the time in seconds. The time and a
+// command's input, which is the tables of each level that has any, stay for the commands that follow:
 //
 //   L1: a-c d-f(200,busy)
 //
