@@ -151,7 +151,8 @@ int Plan(const PlanFlags& flags) {
   compassdb::TablelessWorkload workload = flags.workload;
   if (flags.values_only) workload.headers = workload.key_store = false;
   if (!flags.uniform.empty() && !ParseRange(flags.uniform, &workload.value_low, &workload.value_high)) {
-    return Fail(kUsage, "plan-tableless", "--value-uniform: '" + flags.uniform + "' is not LO:HI");
+    return Fail(kUsage, "plan-tableless",
+                "--value-uniform: '" + Shortened(flags.uniform) + "' is not LO:HI");
   }
   if (!flags.samples.empty()) {
     const int code = ReadSamples(flags.samples, &workload);
@@ -199,6 +200,15 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   command->fallthrough();
   command->callback([=] { globals->exit_code = CheckAndPlan(*command, *flags); });
   const auto size = CLI::Range(uint64_t{0}, uint64_t{1} << 32);
+  const CLI::Validator positive(  // CLI::PositiveNumber names the largest double, in 309 digits
+      [](const std::string& text) {
+        double number = 0;
+        const char* const end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, number);
+        const bool is = read.ec == std::errc() && read.ptr == end && number > 0;
+        return is ? std::string() : fmt::format("{} is not a positive number", text);
+      },
+      "POSITIVE");
   command->add_option("--pairs", workload->pairs, "how many (default with --sample: as many as it has)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
   auto* key_size = command->add_option("--key-size", workload->key_size, "bytes of a key");
@@ -217,13 +227,13 @@ void AddPlanTableless(CLI::App* app, Globals* globals) {
   auto* pages = command->add_option("--pages", workload->pages, "number of pages")
                     ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000'000'000}));
   auto* fill = command->add_option("--fill", workload->fill, "pages filled to at most this")
-                   ->check(CLI::PositiveNumber);
+                   ->check(positive);
   auto* probability = command->add_option("--max-overflow", workload->max_overflow_probability,
                                           "at most this share of pages overflows")
-                          ->check(CLI::PositiveNumber);
+                          ->check(positive);
   auto* ratio = command->add_option("--max-overflow-ratio", workload->max_overflow_ratio,
                                     "at most this share of the bytes is in the overflow store")
-                    ->check(CLI::PositiveNumber);
+                    ->check(positive);
   fill->excludes(pages);
   probability->excludes(pages)->excludes(fill);
   ratio->excludes(pages)->excludes(fill)->excludes(probability);

@@ -31,6 +31,9 @@ void AddStats(CLI::App* app, Globals* globals);
 void AddTuneSeparation(CLI::App* app, Globals* globals);
 void AddVerify(CLI::App* app, Globals* globals);
 
+// The word in quotes, and the command that was probably meant.
+std::string UnknownCommand(const CLI::App& app, const std::string& word);
+
 // Adds a command that needs --db and opens no database by itself.
 inline CLI::App* AddCommand(CLI::App* app, Globals* globals, const std::string& name,
                             const std::string& text, std::function<int()> run) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "other_writer.h"
@@ -25,6 +26,21 @@ const char* ExitCodesText() {
 int ExitCodeOf(const rocksdb::Status& status) {
   if (BusyIfWritten(status).IsCorruption()) return kCorrupt;
   return kFailed;
+}
+
+std::string Shortened(const std::string& text) {
+  constexpr size_t kLongWord = 100, kKept = 20;
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size() - 1) + 1;
+    if (end - at > kLongWord) {
+      result += text.substr(at, kKept) + (text[end - 1] == ' ' ? "... " : "...");
+    } else {
+      result += text.substr(at, end - at);
+    }
+    at = end;
+  }
+  return result;
 }
 
 int Fail(int code, const std::string& what, const std::string& detail) {

@@ -23,6 +23,9 @@ const char* ExitCodesText();
 // The code for a status that is not OK.
 int ExitCodeOf(const rocksdb::Status& status);
 
+// Long words, for example numbers of 300 digits, are cut.
+std::string Shortened(const std::string& text);
+
 // Prints "compassdb: <what>: <detail>" on standard error, on one line, and
 // returns `code`.
 int Fail(int code, const std::string& what, const std::string& detail);

@@ -57,7 +57,11 @@ int Main(int argc, char** argv) {
     const int code = app.exit(e);
     return std::cout.flush() ? code : Fail(kFailed, "usage", "cannot write standard output");
   } catch (const CLI::ParseError& e) {
-    std::string what = e.what();
+    std::string what = Shortened(e.what());
+    const std::vector<std::string> extra = app.remaining();
+    if (app.get_subcommands().empty() && !extra.empty() && !extra[0].starts_with("-")) {
+      what = "unknown command " + UnknownCommand(app, extra[0]);
+    }
     return Fail(kUsage, "usage", what + " (compassdb --help)");
   } catch (const std::exception& e) {
     return Fail(kFailed, "failed", e.what());  // no memory
