@@ -107,8 +107,10 @@ Status DestroyInfoLogs(compassdb::FileSystem* fs, const std::string& dbname, con
   Status result;
   for (const std::string& name : names) {
     uint64_t micros = 0;
+    const std::string path = compassdb::JoinPath(place.dir, name);
     if (!compassdb::ParseInfoLogName(name, place.name, &micros)) continue;
-    s = fs->DeleteFile(compassdb::JoinPath(place.dir, name));
+    if (!compassdb::IsInfoLog(fs, path)) continue;
+    s = fs->DeleteFile(path);
     if (!s.ok() && !s.IsNotFound() && result.ok()) result = s;
   }
   return result;

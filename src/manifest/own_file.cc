@@ -72,6 +72,19 @@ bool WasBegunByOthers(FileSystem* fs, const std::string& path, FileType type) {
   return !HasMagic(start, type);
 }
 
+// A crash may leave an empty one, or one without its bytes.
+bool IsInfoLog(FileSystem* fs, const std::string& path) {
+  constexpr size_t kDate = 10;  // 2026/11/21
+  if (IsDirectory(fs, path)) return false;
+  std::string start;
+  ReadStart(fs, path, kDate, &start).PermitUncheckedError();
+  if (start.empty() || start[0] == '\0') return true;
+  for (size_t i = 0; i < start.size(); ++i) {
+    if (i == 4 || i == 7 ? start[i] != '/' : start[i] < '0' || start[i] > '9') return false;
+  }
+  return true;
+}
+
 Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes) {
   constexpr size_t kInfoLogBegins = 1024;
   uint64_t manifest = 0;
@@ -105,6 +118,7 @@ bool IsOfOthers(FileSystem* fs, const std::string& dir, const std::string& name,
     return std::none_of(own.log_ids.begin(), own.log_ids.end(),
                         [&](const std::string& known) { return mark.IsOf(known); });
   }
+  if (type == FileType::kInfoLog) return !IsInfoLog(fs, JoinPath(dir, name));
   if (type != FileType::kWal && type != FileType::kManifest) return false;
   if (ReadStart(fs, JoinPath(dir, name), kForeignLogBlock, &start).ok() && IsForeignLog(start)) return true;
   if (type == FileType::kManifest || (own.log_ids.empty() && !own.must_show)) return false;

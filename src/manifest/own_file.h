@@ -21,6 +21,8 @@ bool BeginsAsOurs(const std::string& start, FileType type);
 // A log or compaction file that this engine did not begin, or a directory. Of what cannot be read, or lost its first
 // bytes in a crash, the name decides.
 bool WasBegunByOthers(FileSystem* fs, const std::string& path, FileType type);
+// Whether the file at the place of an info log begins as one does, with a date, or is empty.
+bool IsInfoLog(FileSystem* fs, const std::string& path);
 
 // Whether something in `dir` shows that it is a database of this engine, or what is left of one.
 Status IsDatabaseDir(FileSystem* fs, const std::string& dir, bool* yes);

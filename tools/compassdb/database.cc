@@ -2,10 +2,12 @@
 #include "database.h"
 
 #include <compassdb/preset.h>
+#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <filesystem>
 #include <optional>
 
@@ -83,6 +85,12 @@ Status StoredOptions(const Globals& globals, rocksdb::DBOptions* db_options,
   return Status::OK();
 }
 
+class NoLog : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
 }  // namespace
 
 int Database::Open(const std::string& command, const Globals& globals, OpenMode mode,
@@ -123,18 +131,18 @@ int Database::Open(const std::string& command, const Globals& globals, OpenMode 
     path = database->made_->directory();
   } else if (make) {
     options.error_if_exists = true;
+    options.info_log = std::make_shared<NoLog>();  // a LOG that is there keeps its name
   }
   if (mode == OpenMode::kRead) WatchForWriter(globals.db);
+  std::unique_ptr<MadeInPlace> in_place;
+  if (make && database->made_ == nullptr) in_place = std::make_unique<MadeInPlace>(path);
   Status s = mode == OpenMode::kRead
                  ? rocksdb::DB::OpenForReadOnly(options, path, descriptors,
                                                 &database->families_, &db)
                  : rocksdb::DB::Open(options, path, descriptors, &database->families_, &db);
   if (!s.ok()) return Fail(command, s);
   database->db_.reset(db);
-  if (make && database->made_ == nullptr) {
-    database->made_in_place_ = path;
-    database->options_of_made_.env = options.env;
-  }
+  database->made_in_place_ = std::move(in_place);
   std::string damage;
   if (db->GetProperty("compassdb.wal-damage", &damage) && !damage.empty()) {
     while (damage.back() == '\n') damage.pop_back();
@@ -153,19 +161,15 @@ Status Database::Close(bool keep) {
     if (s.ok()) s = published;
   }
   made_.reset();
-  made_in_place_.clear();
+  made_in_place_.reset();
   return s;
 }
 
 void Database::Abandon() {
   CloseFiles().PermitUncheckedError();
   made_.reset();
-  if (!made_in_place_.empty()) {
-    rocksdb::DestroyDB(made_in_place_, options_of_made_).PermitUncheckedError();
-    std::error_code ec;
-    std::filesystem::create_directory(made_in_place_, ec);  // it was there
-  }
-  made_in_place_.clear();
+  if (made_in_place_ != nullptr) made_in_place_->Remove();
+  made_in_place_.reset();
 }
 
 Status Database::CloseFiles() {

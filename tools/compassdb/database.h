@@ -73,9 +73,9 @@ class Database {
 
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
-  std::unique_ptr<Unfinished> made_;  // null: the database was there, or is made in its place
-  std::string made_in_place_;         // empty: it is not
-  rocksdb::Options options_of_made_;
+  // Both are null if the database was there.
+  std::unique_ptr<Unfinished> made_;
+  std::unique_ptr<MadeInPlace> made_in_place_;
 };
 
 // The options, with the Env, and families of the newest OPTIONS file of a database.

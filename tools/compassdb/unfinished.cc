@@ -51,7 +51,8 @@ bool IsOfDatabase(const std::string& name) {
   for (const char* start : {"CURRENT", "LOCK", "LOG", "MANIFEST", "MIRROR", "OPTIONS", "IDENTITY", "PLACES", "SYNCED", "UNFINISHED", "archive"}) {
     if (name.compare(0, std::strlen(start), start) == 0) return true;
   }
-  return !name.empty() && name[0] >= '0' && name[0] <= '9';
+  const size_t digits = name.find_first_not_of("0123456789");
+  return digits != 0 && digits != std::string::npos && name[digits] == '.';
 }
 
 fs::path StagingInside(const fs::path& place) { return place / "compassdb.unfinished"; }
@@ -66,6 +67,23 @@ std::vector<std::string> MovingNames(const fs::path& staging) {
 }
 
 }  // namespace
+
+MadeInPlace::MadeInPlace(const std::string& place) : place_(place) {
+  std::error_code ec;
+  before_ = NamesIn(place, &ec);
+}
+
+// CURRENT first: the rest is no database.
+void MadeInPlace::Remove() const {
+  std::error_code ec;
+  std::vector<std::string> names = NamesIn(place_, &ec);
+  const auto later = [](const auto& a, const auto& b) { return OrderOf(a) > OrderOf(b); };
+  std::stable_sort(names.begin(), names.end(), later);
+  for (const std::string& name : names) {
+    const bool was_there = std::find(before_.begin(), before_.end(), name) != before_.end();
+    if (!was_there && IsOfDatabase(name)) fs::remove(fs::path(place_) / name, ec);
+  }
+}
 
 bool Unfinished::IsVacant(const std::string& place, bool foreign) {
   std::error_code ec;

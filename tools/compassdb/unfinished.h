@@ -21,6 +21,19 @@
 
 namespace compassdb_cli {
 
+// A database that is made in a directory with names like a database's, which is not vacant.
+class MadeInPlace {
+ public:
+  // Notes what is there.
+  explicit MadeInPlace(const std::string& place);
+  // Removes the database, which must be closed, and nothing that was there before.
+  void Remove() const;
+
+ private:
+  const std::string place_;
+  std::vector<std::string> before_;
+};
+
 class Unfinished {
  public:
   Unfinished() = default;

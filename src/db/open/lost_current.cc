@@ -8,9 +8,11 @@
 #include "env/missing.h"
 #include "format/file_names.h"
 #include "format/foreign_file.h"
+#include "format/format_version.h"
 #include "manifest/foreign_directory.h"
 #include "manifest/manifest.h"
 #include "manifest/own_file.h"
+#include "util/coding.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_recovery.h"
 
@@ -160,6 +162,18 @@ Status CheckIdentity(FileSystem* fs, const std::string& dir) {
   return Status::InvalidArgument(path, "is not the id of a database, and its name is needed: move it elsewhere");
 }
 
+// A killed process may leave one of any contents, but for its magic number.
+Status CheckSyncedMark(FileSystem* fs, const std::string& wal_dir) {
+  const std::string path = SyncedMarkFileName(wal_dir);
+  std::string magic, start;
+  PutFixed64(&magic, kSyncedMarkFormat.magic);
+  Status s = ReadStart(fs, path, magic.size(), &start);
+  if (!s.ok()) return IsMissing(s) ? Status::OK() : s;
+  if (start.find_first_not_of('\0') == std::string::npos || start == magic) return s;
+  return Status::InvalidArgument(path, "is not a database's mark of synced logs, "
+                                       "and its name is needed: move it elsewhere");
+}
+
 }  // namespace
 
 Status CheckNotForeign(FileSystem* fs, const std::string& dir) {
@@ -219,7 +233,8 @@ Status CheckForLostCurrent(FileSystem* fs, const std::string& dir, const std::se
 
 Status CheckMayBeMadeIn(FileSystem* fs, const Ownership& ownership, const NewDatabaseDirs& dirs) {
   Status s = CheckNothingIsThere(fs, ownership, dirs);
-  return s.ok() ? CheckIdentity(fs, dirs.home) : s;
+  if (s.ok()) s = CheckIdentity(fs, dirs.home);
+  return s.ok() ? CheckSyncedMark(fs, dirs.wal_dir) : s;
 }
 
 }  // namespace compassdb

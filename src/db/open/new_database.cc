@@ -2,6 +2,7 @@
 #include "db/open/new_database.h"
 
 #include <algorithm>
+#include <map>
 
 #include "env/missing.h"
 #include "format/file_names.h"
@@ -12,7 +13,7 @@ Status NewDatabase::Note(const std::string& dir) {
   std::vector<std::string> names;
   Status s = fs_->GetChildren(dir, &names);
   if (!s.ok() && !IsMissing(s)) return s;
-  names_[dir] = std::set<std::string>(names.begin(), names.end());
+  names_[dir] = Names(names.begin(), names.end());
   std::vector<std::string> missing;
   for (std::string d = dir; IsMissing(fs_->FileExists(d)); d = ParentOf(d)) {
     missing.push_back(d);
@@ -22,7 +23,23 @@ Status NewDatabase::Note(const std::string& dir) {
   return Status::OK();
 }
 
-void NewDatabase::Undo() const {
+// The first log that the attempt renamed is the one that was there.
+void NewDatabase::RestoreInfoLog(const std::string& dir, const Names& before) const {
+  std::vector<std::string> names;
+  std::map<uint64_t, std::string> renamed;
+  if (!fs_->GetChildren(dir, &names).ok()) return;
+  for (const std::string& name : names) {
+    uint64_t micros = 0;
+    if (before.count(name) != 0 || !ParseInfoLogName(name, InfoLogFileName(""), &micros)) continue;
+    renamed[micros] = JoinPath(dir, name);
+  }
+  if (renamed.empty()) return;
+  if (!fs_->RenameFile(renamed.begin()->second, InfoLogFileName(dir)).ok()) return;
+  renamed.erase(renamed.begin());
+  for (const auto& [micros, path] : renamed) fs_->DeleteFile(path).PermitUncheckedError();
+}
+
+void NewDatabase::Undo(bool own_log) const {
   // CURRENT and PLACES first: the rest of a failed removal is not a database.
   for (const bool current : {true, false}) {
     for (const auto& [dir, before] : names_) {
@@ -35,9 +52,13 @@ void NewDatabase::Undo() const {
         FileType type = FileType::kTemp;
         const bool parsed = ParseFileName(name, &number, &type);
         if (before.count(name) != 0 || !(parsed || made)) continue;
+        if (type == FileType::kInfoLog && before.count(InfoLogFileName("")) != 0) continue;
         if ((parsed && (type == FileType::kCurrent || type == FileType::kPlaces)) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
       }
     }
+  }
+  for (const auto& [dir, before] : names_) {
+    if (locked_ && own_log && before.count(InfoLogFileName("")) != 0) RestoreInfoLog(dir, before);
   }
   for (auto dir = missing_.rbegin(); dir != missing_.rend(); ++dir) fs_->DeleteDir(*dir).PermitUncheckedError();
 }

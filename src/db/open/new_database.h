@@ -23,13 +23,17 @@ class NewDatabase {
   Status Note(const std::string& dir);
   // From here on the lock is held: new files are of this attempt.
   void SetLocked() { locked_ = true; }
-  // Deletes newer files. Errors are ignored.
-  void Undo() const;
+  // Deletes newer files. `own_log`: the attempt opened LOG, and an earlier one gets its name back.
+  // Errors are ignored.
+  void Undo(bool own_log) const;
 
  private:
+  using Names = std::set<std::string>;
+  void RestoreInfoLog(const std::string& dir, const Names& before) const;
+
   std::shared_ptr<FileSystem> fs_;
   std::vector<std::string> missing_;  // directories, with their parents in front of them
-  std::map<std::string, std::set<std::string>> names_;  // by directory
+  std::map<std::string, Names> names_;  // by directory
   bool locked_ = false;
 };
 

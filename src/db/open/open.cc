@@ -276,7 +276,7 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
   engine_ = nullptr;
   if (new_database_) {
     CatchOutOfMemory("Open", [&] {
-      new_database_->Undo();
+      new_database_->Undo(/*own_log=*/request_.options.info_log == nullptr);
       return Status::OK();
     }).PermitUncheckedError();
   }

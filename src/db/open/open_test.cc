@@ -48,6 +48,70 @@ TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
   EXPECT_GT(failed, 30);
 }
 
+// The failed attempt had its own LOG there meanwhile.
+TEST_F(OpenTest, ACreationThatFailsLeavesTheLogThatWasThere) {
+  options_.max_log_file_size = 200;  // its own LOG becomes several
+  const std::string log = InfoLogFileName(name_);
+  const std::string before = "2026/11/21-06:45:41.123456 7f3a of an earlier database\n";
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  int failed = 0;
+  for (const FaultOp op : {FaultOp::kCreate, FaultOp::kWrite, FaultOp::kSync, FaultOp::kRename,
+                           FaultOp::kDirSync}) {
+    for (uint64_t n = 1; n < 20; ++n) {
+      SCOPED_TRACE(std::string(FaultOpName(op)) + " " + std::to_string(n));
+      ASSERT_TRUE(WriteFileAtomically(fs_.get(), log, before).ok());
+      fs_->FailNth(op, n, "/", Status::IOError("injected"));
+      const Status s = TryOpen();
+      CloseDb();
+      fs_->ClearFaults();
+      if (s.ok()) {
+        ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+        ASSERT_TRUE(fs_->CreateDir(name_).ok());
+        continue;
+      }
+      ++failed;
+      std::vector<std::string> names;
+      ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+      EXPECT_EQ(names, std::vector<std::string>{"LOG"}) << s.ToString();
+      EXPECT_EQ(ReadFile(log), before) << s.ToString();
+    }
+  }
+  EXPECT_GT(failed, 10);
+}
+
+TEST_F(OpenTest, FilesThatAreNoneOfADatabasesStay) {
+  options_.keep_log_file_num = 1;
+  using Names = std::vector<std::string>;
+  for (const Names& mine : {Names{"LOG", "LOG.old.7"}, Names{"LOG.old.7"}}) {
+    ASSERT_TRUE(fs_->CreateDir(name_).ok());
+    for (const std::string& name : mine) {
+      ASSERT_TRUE(WriteFileAtomically(fs_.get(), JoinPath(name_, name), "mine").ok());
+    }
+    OpenDb();
+    OpenDb();
+    CloseDb();
+    ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+    Names names;
+    ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+    EXPECT_EQ(names, mine);
+    for (const std::string& name : mine) {
+      EXPECT_EQ(ReadFile(JoinPath(name_, name)), "mine");
+      ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, name)).ok());
+    }
+  }
+}
+
+TEST_F(OpenTest, NoDatabaseIsMadeOverAFileThatIsNotSynced) {
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  for (const char* text : {"mine", "mine, and longer than a magic number"}) {
+    ASSERT_TRUE(WriteFileAtomically(fs_.get(), SyncedMarkFileName(name_), text).ok());
+    const Status s = TryOpen();
+    EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+    EXPECT_NE(s.ToString().find("SYNCED"), std::string::npos) << s.ToString();
+    EXPECT_EQ(ReadFile(SyncedMarkFileName(name_)), text);
+  }
+}
+
 TEST_F(OpenTest, AFamilyWithoutAnOrder) {
   rocksdb::ColumnFamilyOptions without_order = options_;
   without_order.comparator = nullptr;

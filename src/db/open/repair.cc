@@ -58,19 +58,17 @@ Status Repairer::Run() {
   const bool any = std::any_of(children_.begin(), children_.end(), [](const std::string& name) {
     uint64_t number = 0;
     FileType type;
-    return ParseFileName(name, &number, &type);
+    return ParseFileName(name, &number, &type) && type != FileType::kInfoLog &&
+           type != FileType::kLock && type != FileType::kTemp;
   });
   if (!any) return Status::Corruption(name_, "repair found no files");
   if (s = CheckNotSealed(fs_, name_); !s.ok()) return s;
   std::unique_ptr<FileLock> lock;
   if (s = fs_->LockFile(LockFileName(name_), &lock); !s.ok()) return s;
   if (s = CheckOwnership(); !s.ok()) return s;
-  if (config_.info_log == nullptr) {
-    rocksdb::CreateLoggerFromOptions(name_, config_.options, &config_.info_log)
-        .PermitUncheckedError();
-  }
   s = CheckReadable();
   if (s.ok()) s = FindState();
+  if (s.ok()) OpenInfoLog();
   if (s.ok()) s = CheckLogs();
   if (s.ok()) s = ChooseFamilies();
   if (s.ok()) s = CheckMergeOperators();
@@ -83,6 +81,14 @@ Status Repairer::Run() {
   if (s.ok()) s = OpenAndClose();
   LogInfo(config_.info_log.get(), "repair: " + s.ToString());
   return s;
+}
+
+// What is no database keeps its LOG.
+void Repairer::OpenInfoLog() {
+  if (config_.info_log != nullptr) return;
+  rocksdb::CreateLoggerFromOptions(name_, config_.options, &config_.info_log)
+      .PermitUncheckedError();
+  for (const std::string& line : report_->log) LogInfo(config_.info_log.get(), "repair: " + line);
 }
 
 Status Repairer::CheckOwnership() {

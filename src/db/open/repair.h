@@ -51,6 +51,7 @@ class Repairer {
  private:
   using FileList = std::vector<std::pair<std::string, std::string>>;  // directory and name
 
+  void OpenInfoLog();
   // Checks that all directories are this database's, and finds recorded ones with tables.
   Status CheckOwnership();
   Status CheckAllIsHere();

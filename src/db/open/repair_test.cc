@@ -175,6 +175,19 @@ TEST_F(RepairTest, AfterTwoErrorsNothingIsGone) {
 }
 
 // Nothing is changed, and the message names the cause.
+TEST_F(RepairTest, ADirectoryThatIsNoDatabaseKeepsItsLog) {
+  const std::string log = "2026/11/21-06:45:41.123456 7f3a of another program\n";
+  ASSERT_TRUE(fs_->CreateDir(name_).ok());
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), InfoLogFileName(name_), log).ok());
+  EXPECT_TRUE(rocksdb::RepairDB(name_, options_).IsCorruption());
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren(name_, &names).ok());
+  EXPECT_EQ(names, std::vector<std::string>{"LOG"});
+  ASSERT_TRUE(WriteFileAtomically(fs_.get(), OptionsFileName(name_, 7), "mine").ok());
+  EXPECT_TRUE(rocksdb::RepairDB(name_, options_).IsCorruption());
+  EXPECT_EQ(ReadFile(InfoLogFileName(name_)), log);
+}
+
 TEST_F(RepairTest, OptionsThatAreRefused) {
   Fill();
   const auto files = [this] {

@@ -11,6 +11,7 @@
 
 #include "env/rocksdb/env_adapter.h"
 #include "format/file_names.h"
+#include "manifest/own_file.h"
 #include "rocksdb/options.h"
 #include "util/c_locale.h"
 
@@ -81,21 +82,10 @@ std::string InfoLog::OldPath(uint64_t micros) const {
   return JoinPath(dir_, name_ + ".old." + std::to_string(micros));
 }
 
-// A crash may leave an empty one, or one without its bytes. Every other one begins with a time.
 Status InfoLog::CheckPlace() const {
-  constexpr size_t kDate = 10;  // 2026/11/21
   const std::string path = JoinPath(dir_, name_);
-  std::vector<std::string> children;
-  std::unique_ptr<SequentialFile> file;
-  char room[kDate];
-  Slice read;
-  bool foreign = fs_->GetChildren(path, &children).ok();
-  if (!foreign && fs_->NewSequentialFile(path, &file).ok() && file->Read(kDate, &read, room).ok()) {
-    for (size_t i = 0; i < read.size() && read[0] != 0; ++i) {
-      foreign |= i == 4 || i == 7 ? read[i] != '/' : read[i] < '0' || read[i] > '9';
-    }
-  }
-  return foreign ? Status::InvalidArgument(path, "is no information log of a database, and stays") : Status::OK();
+  if (IsInfoLog(fs_.get(), path)) return Status::OK();
+  return Status::InvalidArgument(path, "is no information log of a database, and stays");
 }
 
 Status InfoLog::Roll() {
@@ -124,7 +114,8 @@ void InfoLog::DeleteOld() {
   std::sort(old.begin(), old.end());
   const size_t keep = options_.keep_files > 0 ? options_.keep_files - 1 : 0;
   for (size_t i = 0; i + keep < old.size(); ++i) {
-    fs_->DeleteFile(OldPath(old[i])).PermitUncheckedError();
+    const std::string path = OldPath(old[i]);
+    if (IsInfoLog(fs_.get(), path)) fs_->DeleteFile(path).PermitUncheckedError();
   }
 }
 
