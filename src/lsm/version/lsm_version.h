@@ -24,6 +24,7 @@ namespace compassdb {
 class JobCounters {
  public:
   explicit JobCounters(size_t levels) : levels_(levels) {}
+  // Before the job's commit: if that fails, the job counts here and not in ColumnFamily::Counters.
   void Record(const JobReport& report);
   void AddTo(std::vector<LevelStats>* stats) const;
 
