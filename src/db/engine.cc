@@ -56,7 +56,13 @@ void Engine::Start(rocksdb::DB* db) {
 }
 
 void Engine::CancelBackgroundWork(bool wait) {
-  if (!state.shutting_down) flusher.FlushUnlogged();
+  if (!state.shutting_down) {
+    {
+      MutexLock lock(&state.mu);
+      jobs.EndWaits();
+    }
+    flusher.FlushUnlogged();
+  }
   state.shutting_down = true;
   manual_compactions.Cancel();
   jobs.Cancel(wait);

@@ -106,6 +106,8 @@ class ColumnFamily {
   };
   Counters counters;
   std::vector<LevelStats> levels_at_reset;  // mutex; empty without a ResetStats
+  // Mutex. Background compactions that failed, and whose next attempt is not due: until then none begins.
+  int failed_compactions = 0;
 
  private:
   // [mutex] With room for one more memtable than there are, and for the old states in `garbage`.

@@ -39,6 +39,7 @@ void BackgroundJobs::BeginClose() {
   idle_looks_.Stop();
   MutexLock lock(mu_);
   state_.closing = true;
+  EndWaits();
   if (std::exchange(state_.paused, 0) > 0) MaybeSchedule();  // no caller is left to continue it
 }
 
@@ -97,9 +98,7 @@ void BackgroundJobs::MaybeSchedule() {
           collect = UnlessOutOfMemory(false, [&] { return values->NeedsCollection(/*for_room=*/true); });
         }
       }
-      if (!state_.compaction_queue.Has(*family) && !family->dropped() &&
-          !env_.errors->compactions_stopped() &&
-          !family->settings.disable_auto_compactions &&
+      if (!state_.compaction_queue.Has(*family) && MayCompact(*family) && !env_.errors->compactions_stopped() &&
           UnlessOutOfMemory(true, [&] {  // the job searches again
             if (compacts) return store->NeedsCompaction();
             return values != nullptr && values->NeedsCollection(/*for_room=*/false);
@@ -181,14 +180,20 @@ void BackgroundJobs::Changed() {
   changed_->SignalAll();
 }
 
-void BackgroundJobs::WaitAfterFailure() {
+void BackgroundJobs::WaitAfterFailure(int waits_ended) {
   const auto until = std::chrono::steady_clock::now() +
                      std::chrono::microseconds(config_.options.bgerror_resume_retry_interval);
-  while (!*env_.shutting_down && !env_.errors->background_stopped()) {
+  while (!*env_.shutting_down && !env_.errors->background_stopped() && state_.waits_ended == waits_ended) {
     const auto left = until - std::chrono::steady_clock::now();
     if (left.count() <= 0) return;
     changed_->WaitFor(std::chrono::ceil<std::chrono::microseconds>(left));
   }
+}
+
+void BackgroundJobs::EndWaits() {
+  mu_->AssertHeld();
+  ++state_.waits_ended;
+  changed_->SignalAll();
 }
 
 void BackgroundJobs::Pause() {
@@ -238,6 +243,7 @@ void BackgroundJobs::Remove(const std::shared_ptr<ColumnFamily>& family) {
   mu_->AssertHeld();
   state_.flush_queue.Remove(family);
   state_.compaction_queue.Remove(family);
+  EndWaits();  // perhaps of a job that keeps it
 }
 
 void BackgroundJobs::BeginManual(bool exclusive) {

@@ -31,6 +31,8 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   // [mutex] The database is open: jobs are scheduled from now on. Not called for a read-only database.
   void Open();
   bool opened() const;  // [mutex]
+  // [mutex] Running jobs do not wait if they fail, or failed, before their work is tried again.
+  void EndWaits();
   // The database is being closed: pauses end, and flushes do not wait.
   void BeginClose();
   // JobEnvironment::shutting_down is set: ends all jobs. None is scheduled afterwards.
@@ -90,8 +92,10 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
   // False if it may not be scheduled.
   bool Schedule(void (BackgroundJobs::*job)(), JobPriority priority, int* scheduled) REQUIRES(*mu_);
   void Unscheduled(int* scheduled) EXCLUDES(*mu_);
-  // After a failed job: the next attempt is bgerror_resume_retry_interval later (a second, as in RocksDB).
-  void WaitAfterFailure() REQUIRES(*mu_);
+  // After a failed job: the next attempt is bgerror_resume_retry_interval later (a second, as in RocksDB). Until then
+  // no other thread may take the same work: a flush keeps its memtables, and failed_compactions counts a compaction.
+  // `waits_ended`: as the job began.
+  void WaitAfterFailure(int waits_ended) REQUIRES(*mu_);
   bool Idle() const REQUIRES(*mu_);
 
   // --- What they do (run_jobs.cc)
@@ -133,6 +137,7 @@ class BackgroundJobs final : public BackgroundWork, private FlushQueue {
     int manual_jobs = 0;  // of these, those that do not wait
     int exclusive_manual = 0;
     bool flush_together = false;
+    int waits_ended = 0;  // how often
     FamilyQueue flush_queue;
     FamilyQueue compaction_queue;
 

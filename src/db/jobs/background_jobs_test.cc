@@ -121,5 +121,69 @@ TEST_F(BackgroundJobsTest, FamiliesAreFlushedTogetherAfterALogWasGivenUp) {
   EXPECT_EQ(other->memtables().immutable_count(), 0u);
 }
 
+// A listener clears every error, so jobs that fail continue. The next attempt is never due by time.
+class FailedJobsTest : public BackgroundJobsTest {
+ protected:
+  FailedJobsTest() {
+    config.options.bgerror_resume_retry_interval = uint64_t{1} << 40;
+    config.options.max_background_jobs = 8;
+    scheduler.EnsureThreads(JobPriority::kHigh, config.max_flushes());
+    scheduler.EnsureThreads(JobPriority::kLow, config.max_compactions());
+  }
+
+  // By the job, before it waits. With the mutex, under which others would take its work.
+  void SetBackgroundError(const Status&, rocksdb::BackgroundErrorReason) override {
+    MutexLock lock(&db.mu);
+    jobs.MaybeSchedule();
+    EXPECT_EQ(scheduler.Pending(), 1u);  // this one
+    ++failed_;
+    changed.SignalAll();
+  }
+  void FailNextTable() { db.fs.FailNth(FaultOp::kSync, 1, ".ph", Status::IOError("injected")); }
+  void AwaitFailure() {
+    MutexLock lock(&db.mu);
+    while (failed_ == 0) changed.Wait();
+  }
+  void FailFlush() {
+    FailNextTable();
+    db.Put("k", "v");
+    Seal();
+    Open();
+    AwaitFailure();
+  }
+
+  int failed_ = 0;
+};
+
+TEST_F(FailedJobsTest, NoOtherThreadRepeatsAFlushUntilItIsDue) {
+  FailFlush();
+  EXPECT_EQ(Sealed(), 1u);
+  jobs.BeginClose();  // does not wait for that time
+  scheduler.WaitForIdle();
+  EXPECT_EQ(Sealed(), 0u);
+}
+
+TEST_F(FailedJobsTest, NoOtherThreadRepeatsACompactionUntilItIsDue) {
+  AddTables();
+  FailNextTable();
+  Open();
+  AwaitFailure();
+  EXPECT_EQ(TablesAt(0), 4u);
+  jobs.BeginClose();
+  scheduler.WaitForIdle();
+  EXPECT_EQ(TablesAt(0), 0u);
+}
+
+TEST_F(FailedJobsTest, ADroppedFamilyIsReleased) {
+  FailFlush();
+  {
+    MutexLock lock(&db.mu);
+    db.family()->MarkDropped();
+    jobs.Remove(db.families.ById(0));
+  }
+  scheduler.WaitForIdle();
+  EXPECT_EQ(failed_, 1);
+}
+
 }  // namespace
 }  // namespace compassdb

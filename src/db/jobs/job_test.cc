@@ -26,7 +26,7 @@ class JobTest : public ::testing::Test, protected JobsHarness, protected FlushQu
     Status s = flush.Run();
     EXPECT_EQ(flush.failed(), !s.ok() && !s.IsColumnFamilyDropped());
     MutexLock lock(&db.mu);
-    flush.Announce();
+    flush.End();
     return s;
   }
 

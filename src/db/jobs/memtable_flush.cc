@@ -146,11 +146,11 @@ void MemTableFlush::Count(JobPart* part) {
 }
 
 void MemTableFlush::PartFailed(JobPart* part) {
-  part->family->memtables().FlushFailed();
   if (Pages* const pages = part->family->store()->pages()) pages->ForgetFlush();
 }
 
 void MemTableFlush::Committed() {
+  committed_ = true;
   env_.errors->ClearSoft();
   queue_.StartQueued();
 }
@@ -182,9 +182,14 @@ void MemTableFlush::ReleasePins(JobPart* part) {
   part->report = JobReport();
 }
 
-void MemTableFlush::Announce() {
+void MemTableFlush::End() {
   for (const JobPart& part : parts_) {
-    part.family->memtables().Announced(MemoryOf(&part).flushed_until);
+    MemTables& memtables = part.family->memtables();
+    if (committed_) {
+      memtables.Announced(MemoryOf(&part).flushed_until);
+    } else {
+      memtables.FlushFailed();
+    }
   }
   parts_.clear();
 }

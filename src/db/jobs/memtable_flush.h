@@ -33,8 +33,9 @@ class MemTableFlush final : public Job {
   // [mutex] Adds the family's pending memtables; `all`: also those that should wait for a later flush.
   void AddFamily(const std::shared_ptr<ColumnFamily>& family, bool all, uint32_t threads);
   bool empty() const { return parts_.empty(); }
-  // [mutex] After Run: ends waits for the listeners, and waits for this to release a dropped family.
-  void Announce();
+  // [mutex] After Run: ends waits for the listeners, and waits for this to release a dropped family. Memtables of a
+  // flush that failed are pending again.
+  void End();
   // Whether Run itself failed: not because a family was dropped or the database is closed.
   bool failed() const { return failed_; }
 
@@ -67,6 +68,7 @@ class MemTableFlush final : public Job {
   FlushQueue& queue_;
   std::vector<Memory> memory_;  // as parts_
   bool log_failed_ = false;
+  bool committed_ = false;
   bool failed_ = false;
 };
 

@@ -21,16 +21,18 @@ std::unique_ptr<CompactionTask> PickCollectionOf(Store* store, bool for_room) {
 
 void BackgroundJobs::Flush() {
   MemTableFlush flush(env_, deps_, *this);
+  int waits_ended = 0;
   {
     MutexLock lock(mu_);
+    waits_ended = state_.waits_ended;
     --state_.flushes_scheduled;
     ++state_.flushes_running;
     AddFamilies(&flush);
   }
   if (!flush.empty()) flush.Run().PermitUncheckedError();  // Run sets the background error
   MutexLock lock(mu_);
-  if (flush.failed()) WaitAfterFailure();
-  flush.Announce();
+  if (flush.failed()) WaitAfterFailure(waits_ended);
+  flush.End();
   --state_.flushes_running;
   Changed();
 }
@@ -66,8 +68,10 @@ void BackgroundJobs::WorkLong() {
 void BackgroundJobs::RunPicked(Picked (BackgroundJobs::*pick)(), int* scheduled, int* extra) {
   Picked picked;
   bool collects = false;
+  int waits_ended = 0;
   {
     MutexLock lock(mu_);
+    waits_ended = state_.waits_ended;
     --*scheduled;
     if (extra != nullptr) ++*extra;
     ++state_.compactions_running;
@@ -78,7 +82,8 @@ void BackgroundJobs::RunPicked(Picked (BackgroundJobs::*pick)(), int* scheduled,
   }
   const Status s = Run(&picked);
   MutexLock lock(mu_);
-  if (TableCompaction::Failed(s)) WaitAfterFailure();
+  if (TableCompaction::Failed(s)) WaitAfterFailure(waits_ended);
+  if (picked.family != nullptr && !s.ok()) --picked.family->failed_compactions;
   --state_.compactions_running;
   if (extra != nullptr) --*extra;
   if (collects) --state_.collections_running;
@@ -148,7 +153,7 @@ BackgroundJobs::Picked BackgroundJobs::PickLongWork() {
 
 bool BackgroundJobs::MayCompact(const ColumnFamily& family) const {
   return !family.dropped() && !*env_.shutting_down && state_.paused == 0 && !env_.errors->background_stopped() &&
-         !family.settings.disable_auto_compactions;
+         !family.settings.disable_auto_compactions && family.failed_compactions == 0;
 }
 
 Status BackgroundJobs::Run(Picked* picked) {
@@ -165,6 +170,7 @@ Status BackgroundJobs::RunSilently(Picked* picked) {
   {
     MutexLock lock(mu_);
     picked->family->store()->Release(task.get());
+    if (!s.ok()) ++picked->family->failed_compactions;
     changed_->SignalAll();
   }
   if (!s.ok() && !s.IsShutdownInProgress()) {

@@ -21,6 +21,9 @@ class TableCompaction final : public Job {
  private:
   void Start() override;
   Status Work(JobPart* part) override;
+  void PartFailed(JobPart* part) override {
+    if (!manual_) ++part->family->failed_compactions;
+  }
   bool IsBackgroundError(const Status& s) const override { return Failed(s); }
   void Report(const Status& s) override;
 

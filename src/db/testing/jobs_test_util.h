@@ -64,7 +64,7 @@ class JobsHarness : public BackgroundErrors, public MemTableSwitcher {
   }
 
   FamilyHarness db;
-  const DbConfig config = ConfigOf(&db.fs);
+  DbConfig config = ConfigOf(&db.fs);
   const EmptyManifest manifest;
   CommitQueue commits{&db.fs, "/db", 1 << 20, &db.mu, manifest};
   WriteFront front{config, [this] { return commits.NewNumber(); }};
