@@ -157,6 +157,8 @@ class StoreView {
   virtual void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t dead_bytes)>& f) const = 0;
   virtual uint64_t ApproximateSize(const Slice& begin, const Slice& end) const = 0;
   virtual std::vector<LevelStats> Levels() const = 0;
+  // Extents of the tables of every state that is alive, and the pages of this one.
+  virtual uint64_t StoredBytes() const = 0;
   // The memory of all indexes, of every state.
   virtual IndexMemory Index() const = 0;
   // Loads what reads would load. With a limit on memory, parts may be evicted again.

@@ -3,6 +3,8 @@
 // outlive the store. Immutable except for its counters.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "table/block/block_io.h"
@@ -29,6 +31,7 @@ struct TableContext {
   const BlockLoader loader;
   const IndexCache index_cache;
   mutable IndexUsage index_usage;  // of all parts in memory
+  mutable std::atomic<uint64_t> stored_bytes{0};  // extents of all tables of every state
 };
 
 using TableContextRef = std::shared_ptr<const TableContext>;

@@ -56,6 +56,7 @@ class Tph {
   Status Load() const;
 
   const TphMeta& meta() const { return meta_; }
+  const TableContext& context() const { return *context_; }
   const std::vector<std::shared_ptr<Piece>>& pieces() const { return pieces_; }
   // False (point_index=filter, or a comparator for which different bytes may be one key): point
   // reads search the pieces by their filters and separators.

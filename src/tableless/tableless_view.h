@@ -79,6 +79,7 @@ class TablelessView final : public StoreView, public std::enable_shared_from_thi
   void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t)>&) const override {}
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override { return parts_.keys->Levels(); }
+  uint64_t StoredBytes() const override { return parts_.keys->StoredBytes() + Pages().stored_bytes; }
   IndexMemory Index() const override;
   Status LoadIndex() const override { return parts_.keys->LoadIndex(); }
   void ForEachTable(const std::function<void(int level, const TphMeta&)>& f) const override {

@@ -189,9 +189,8 @@ struct IntProperties {
       const ValueStats values = f.view->Values();
       return f.Sum().live_data_bytes + values.total_bytes - values.dead_bytes + f.view->Pages().bytes;
     };
-    p["rocksdb.total-sst-files-size"] = p["rocksdb.live-sst-files-size"] = [](const F& f) {
-      return f.Sum().total_bytes + f.view->Pages().stored_bytes;
-    };
+    p["rocksdb.live-sst-files-size"] = [](const F& f) { return f.Sum().total_bytes + f.view->Pages().stored_bytes; };
+    p["rocksdb.total-sst-files-size"] = [](const F& f) { return f.view->StoredBytes(); };
     p["rocksdb.base-level"] = [](const F& f) {
       return static_cast<uint64_t>(std::min(1, f.family->store()->options().num_levels - 1));
     };

@@ -74,6 +74,22 @@ TEST_F(PropertiesTest, TablesOfLevelsAddUp) {
   EXPECT_FALSE(db_->GetMapProperty("", &map));
 }
 
+// Tables that only an iterator keeps are not live.
+TEST_F(PropertiesTest, TheTotalSizeCountsTablesThatAnIteratorKeeps) {
+  options_.disable_auto_compactions = true;
+  Fill();
+  const uint64_t before = IntProperty("rocksdb.total-sst-files-size");
+  EXPECT_EQ(before, IntProperty("rocksdb.live-sst-files-size"));
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), "other").ok());
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+  Compact();
+  const uint64_t live = IntProperty("rocksdb.live-sst-files-size");
+  EXPECT_GT(IntProperty("rocksdb.total-sst-files-size"), live);
+  it.reset();
+  EXPECT_EQ(IntProperty("rocksdb.total-sst-files-size"), live);
+  EXPECT_EQ(IntProperty("rocksdb.live-sst-files-size"), live);
+}
+
 // A stall is counted with its reason.
 TEST_F(PropertiesTest, StallsHaveReasons) {
   options_.level0_file_num_compaction_trigger = 1;

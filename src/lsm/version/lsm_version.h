@@ -63,6 +63,7 @@ class LsmVersion : public StoreView {
   void ForEachValueRun(const std::function<void(const ValueRunMeta&, uint64_t)>& f) const override;
   uint64_t ApproximateSize(const Slice& begin, const Slice& end) const override;
   std::vector<LevelStats> Levels() const override;
+  uint64_t StoredBytes() const override { return context_->stored_bytes.load(std::memory_order_relaxed); }
   IndexMemory Index() const override;
   Status LoadIndex() const override;
   void ForEachTable(const std::function<void(int, const TphMeta&)>& f) const override;

@@ -6,6 +6,7 @@
 namespace compassdb {
 
 PieceHandle::~PieceHandle() {
+  context().stored_bytes.fetch_sub(meta().extent.length, std::memory_order_relaxed);
   if (!obsolete_.load(std::memory_order_relaxed)) return;
   EraseFromCache();
   ledger_->Release(meta().extent);
@@ -34,6 +35,7 @@ TableHandle::Versions TableHandle::VersionBytes(const TphMeta& meta) {
 }
 
 TableHandle::~TableHandle() {
+  tph_->context().stored_bytes.fetch_sub(meta().directory.length, std::memory_order_relaxed);
   if (!obsolete_.load(std::memory_order_relaxed)) return;
   const Extent directory = tph_->meta().directory;
   tph_.reset();

@@ -20,8 +20,10 @@ namespace compassdb {
 
 class PieceHandle final : public Piece {
  public:
-  PieceHandle(TableContextRef context, const PieceMeta& meta, IndexMode mode, ExtentLedger* ledger)
-      : Piece(std::move(context), meta, mode), ledger_(ledger) {}
+  PieceHandle(TableContextRef table_context, const PieceMeta& meta, IndexMode mode, ExtentLedger* ledger)
+      : Piece(std::move(table_context), meta, mode), ledger_(ledger) {
+    context().stored_bytes.fetch_add(meta.extent.length, std::memory_order_relaxed);
+  }
   ~PieceHandle();
 
   void MarkObsolete() { obsolete_.store(true, std::memory_order_relaxed); }
@@ -43,7 +45,9 @@ class TableHandle {
         paths_(paths),
         tph_(std::move(tph)),
         ledger_(ledger),
-        marked_(WantsCompaction(tph_->meta())) {}
+        marked_(WantsCompaction(tph_->meta())) {
+    tph_->context().stored_bytes.fetch_add(meta().directory.length, std::memory_order_relaxed);
+  }
   ~TableHandle();
   TableHandle(const TableHandle&) = delete;
   TableHandle& operator=(const TableHandle&) = delete;

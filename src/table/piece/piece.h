@@ -46,6 +46,7 @@ class Piece {
   Piece& operator=(const Piece&) = delete;
 
   const PieceMeta& meta() const { return meta_; }
+  const TableContext& context() const { return *reader_.context(); }
   // The index, loaded if it is not in memory.
   Status Open(const BlockReadOptions& read, PieceRef* ref) const;
   // Null if it is not resident.
@@ -100,8 +101,6 @@ class Piece {
   Status FindInFile(const PieceReader& reader, const BlockReadOptions& read, uint32_t block,
                     const Slice& user_key, const KeyHash& hash, GetContext* ctx,
                     Found* found) const;
-
-  const TableContext& context() const { return *reader_.context(); }
 
   const PieceMeta meta_;
   IndexPart<PieceReader> reader_;
