@@ -44,6 +44,7 @@ void Engine::Start(rocksdb::DB* db) {
     error_reporter.SetBackgroundError(limit, rocksdb::BackgroundErrorReason::kFlush);
   }
   {
+    const ExclusiveWrite front(&state.front.queue);
     MutexLock lock(&state.mu);
     for (const auto& family : state.families.All()) family->LimitMemTables();
     memtable_switch.LimitsChanged(nullptr);

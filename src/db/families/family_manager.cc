@@ -42,6 +42,7 @@ Status FamilyManager::Create(const rocksdb::ColumnFamilyOptions& options, const 
 }
 
 Status FamilyManager::CommitNew(const std::shared_ptr<ColumnFamily>& family) {
+  front_.queue.AssertAtFront();
   ReadStateGarbage garbage(&space_);
   MutexLock lock(mu_);
   family->memtables().BeginAt(front_.logs.current_number(),
@@ -90,6 +91,7 @@ Status FamilyManager::Create(const std::vector<rocksdb::ColumnFamilyDescriptor>&
 }
 
 Status FamilyManager::CommitDrop(const std::shared_ptr<ColumnFamily>& family) {
+  front_.queue.AssertAtFront();
   ReadStateGarbage garbage(&space_);
   MutexLock lock(mu_);
   std::vector<CommitItem> items(1);

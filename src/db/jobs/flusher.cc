@@ -70,6 +70,7 @@ void Flusher::FlushUnlogged() {
 }
 
 Status Flusher::SealAndRequest(const Families& families, rocksdb::FlushReason reason, Targets* targets) {
+  front_.queue.AssertAtFront();
   Status s;
   {
     ReadStateGarbage garbage(env_.space);

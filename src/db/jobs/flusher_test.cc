@@ -10,6 +10,10 @@ namespace {
 
 class FlusherTest : public ::testing::Test, protected JobsHarness {
  protected:
+  Status Request(Flusher::Targets* targets) {
+    const ExclusiveWrite at_front(&front.queue);
+    return flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, targets);
+  }
   Status Flush() { return flusher_.Flush(db.families.All(), {}, rocksdb::FlushReason::kTest); }
 
   Flusher flusher_{environment, front, *this, jobs};
@@ -49,12 +53,12 @@ TEST_F(FlusherTest, WaitsForWhatWasRequested) {
   db.Put("k", "v");
   jobs.Pause();
   Flusher::Targets targets;
-  ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
+  ASSERT_TRUE(Request(&targets).ok());
   ASSERT_EQ(targets.size(), 1u);
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false, /*while_paused=*/false).IsBusy());
   db.family()->MarkDropped();
   EXPECT_TRUE(flusher_.Wait(targets, /*for_listeners=*/false).ok());
-  ASSERT_TRUE(flusher_.SealAndRequest(db.families.All(), rocksdb::FlushReason::kTest, &targets).ok());
+  ASSERT_TRUE(Request(&targets).ok());
   EXPECT_TRUE(targets.empty());
 }
 

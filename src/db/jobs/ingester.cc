@@ -162,8 +162,9 @@ void Ingester::CloseFile(Ingestion* ingestion, bool move) {
   if (!removed.ok()) LogInfo(env_.config.info_log.get(), "ingested " + path + ": " + removed.ToString());
 }
 
-// Front. Memtables with keys in the files' ranges are flushed.
+// Memtables with keys in the files' ranges are flushed.
 Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
+  front_.queue.AssertAtFront();
   Families families;
   for (const Ingestion& ingestion : ingestions) {
     if (ingestion.family->dropped()) return Status::ColumnFamilyDropped(ingestion.family->name());
@@ -185,8 +186,8 @@ Status Ingester::FlushRanges(const std::vector<Ingestion>& ingestions) {
   return s.ok() ? flusher_.Wait(targets, /*for_listeners=*/false) : s;
 }
 
-// Front.
 Status Ingester::AssignSequences(std::vector<Ingestion>* ingestions, bool snapshots) {
+  front_.queue.AssertAtFront();
   SequenceNumber next = front_.last_sequence.load() + 1;
   MutexLock lock(mu_);
   for (Ingestion& ingestion : *ingestions) {

@@ -68,8 +68,8 @@ std::unique_ptr<ExclusiveWrite> Resumer::FrontWithoutFlushes() {
   }
 }
 
-// At the front.
 Status Resumer::Switch(Flusher::Targets* targets) {
+  front_.queue.AssertAtFront();
   Status s;
   {
     MutexLock lock(mu_);
@@ -84,8 +84,9 @@ Status Resumer::Switch(Flusher::Targets* targets) {
   return s;
 }
 
-// At the front. Families without data record, too, that they need nothing of the old log.
+// Families without data record, too, that they need nothing of the old log.
 Status Resumer::CommitLogNumbers() {
+  front_.queue.AssertAtFront();
   ReadStateGarbage garbage(env_.space);
   MutexLock lock(mu_);
   std::vector<CommitItem> items;

@@ -12,6 +12,7 @@ bool MemTableSwitch::Due() const {
 }
 
 Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
+  front_.queue.AssertAtFront();
   mu_->AssertHeld();
   const Families all = families_.All();
   Families full;
@@ -63,6 +64,7 @@ Status MemTableSwitch::SwitchDue(ReadStateGarbage* garbage) {
 
 Status MemTableSwitch::SwitchMemTables(const Families& families, rocksdb::FlushReason reason,
                                        ReadStateGarbage* garbage) {
+  front_.queue.AssertAtFront();
   mu_->AssertHeld();
   if (Status s = StartLog(/*give_up_failed=*/reason == rocksdb::FlushReason::kErrorRecovery); !s.ok()) return s;
   const uint64_t number = front_.logs.current_number();
@@ -113,6 +115,7 @@ void MemTableSwitch::NotifySealed(const Families& families) {
 }
 
 void MemTableSwitch::LimitsChanged(const ColumnFamily* family) {
+  front_.queue.AssertAtFront();
   mu_->AssertHeld();
   if (family != nullptr && !family->dropped() && family->memtables().active()->ShouldFlush()) MemTableIsFull();
   log_limit_ = LogLimit();

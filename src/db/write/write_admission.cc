@@ -11,6 +11,7 @@
 namespace compassdb {
 
 Status WriteAdmission::Admit(const WriteThread::Writer& leader) {
+  front_.queue.AssertAtFront();
   if (errors_.writes_refused()) {
     background_errors_.WriteRefused();
     return errors_.error();

@@ -39,6 +39,7 @@ Status WriteFront::CheckSequencesAreLeft(const DbConfig& config) const {
 
 // The abandoned logs are still needed if a crash comes before the next commit to the manifest.
 Status WriteFront::SaveOpenSections(rocksdb::Logger* info_log) {
+  queue.AssertAtFront();
   if (open_sections.OldestLog() > logs.given_up()) return Status::OK();
   Status s = open_sections.WriteTo(&logs, last_sequence + 1);
   if (s.ok()) s = logs.SyncUnrecorded();

@@ -361,9 +361,9 @@ Status WritePath::LogSection(const WriteOptions& options, const std::shared_ptr<
   return s;
 }
 
-// At the front, before the insertion: the memtables that will get the prepared
-// records keep the log of the preparation.
+// Before the insertion: the memtables that will get the prepared records keep the log of the preparation.
 void WritePath::KeepPreparedLogs(const Group& group) {
+  front_.queue.AssertAtFront();
   for (const WriteThread::Writer* w : group) {
     if (w->ends == nullptr) continue;
     const uint64_t log_number = front_.open_sections.LogOf(*w->ends);

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "db/families/column_family_handle.h"
@@ -64,13 +65,19 @@ class WritePathTest : public ::testing::Test {
   }
   Status Switch(const Families& families) {
     ReadStateGarbage garbage(&nothing_);
+    const ExclusiveWrite at_front(&front_.queue);
     MutexLock lock(&db_.mu);
     return memtable_switch_.SwitchMemTables(families, rocksdb::FlushReason::kManualFlush, &garbage);
   }
   void SwitchDue() {
     ReadStateGarbage garbage(&nothing_);
+    const ExclusiveWrite at_front(&front_.queue);
     MutexLock lock(&db_.mu);
     EXPECT_TRUE(memtable_switch_.SwitchDue(&garbage).ok());
+  }
+  Status SaveOpenSections() {
+    const ExclusiveWrite at_front(&front_.queue);
+    return front_.SaveOpenSections(nullptr);
   }
   size_t Sealed(ColumnFamilyHandleImpl& handle) {
     MutexLock lock(&db_.mu);
@@ -229,6 +236,7 @@ TEST_F(WritePathTest, LogsThatAreTooLargeFlushWhatHoldsTheOldest) {
   EXPECT_FALSE(memtable_switch_.Due());
   config_.options.max_total_wal_size = 1;
   {
+    const ExclusiveWrite at_front(&front_.queue);
     MutexLock lock(&db_.mu);
     memtable_switch_.LimitsChanged(nullptr);
   }
@@ -244,13 +252,25 @@ TEST_F(WritePathTest, OpenSectionsLeaveALogThatIsGivenUp) {
   ASSERT_TRUE(section->batch.Put(&a_, "k", "v").ok());
   ASSERT_TRUE(path_.LogSection(WriteOptions(), section).ok());
   const uint64_t log = front_.logs.current_number();
-  EXPECT_TRUE(front_.SaveOpenSections(nullptr).ok());
+  EXPECT_TRUE(SaveOpenSections().ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), log);  // it is a good one
   db_.fs.FailNth(FaultOp::kWrite, 1, ".log", Status::IOError("injected"));
   EXPECT_FALSE(Put(&a_, "k").ok());
   ASSERT_TRUE(front_.logs.Start(/*give_up_failed=*/true).ok());
-  ASSERT_TRUE(front_.SaveOpenSections(nullptr).ok());
+  ASSERT_TRUE(SaveOpenSections().ok());
   EXPECT_EQ(front_.open_sections.LogOf("xid"), front_.logs.current_number());
+}
+
+TEST_F(WritePathTest, OneThreadIsAtTheFront) {
+  if (!kChecked) GTEST_SKIP() << "the queue knows its front in Checked builds";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const WriteThread& queue = front_.queue;
+  {
+    const ExclusiveWrite at_front(&front_.queue);
+    queue.AssertAtFront();
+    EXPECT_DEATH(std::thread([&] { queue.AssertAtFront(); }).join(), "at the front of the write queue");
+  }
+  EXPECT_DEATH(queue.AssertAtFront(), "at the front of the write queue");
 }
 
 TEST_F(WritePathTest, AStoppedWriteWaitsForBackgroundWork) {

@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "util/checked.h"
-
 namespace compassdb {
 namespace {
 
@@ -99,6 +97,12 @@ void WriteThread::Wake(Writer* w, State state) {
 }
 
 WriteThread::State WriteThread::Join(Writer* w) {
+  const State state = Queue(w);
+  if (state == State::kLeader) front_.Set();
+  return state;
+}
+
+WriteThread::State WriteThread::Queue(Writer* w) {
   {
     MutexLock lock(&mu_);
     if (stalled_ && w->no_slowdown) {
@@ -115,6 +119,7 @@ WriteThread::State WriteThread::Join(Writer* w) {
 }
 
 std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
+  AssertAtFront();
   // A small leader does not wait for a large group.
   const size_t small = options_.max_group_bytes / 8;
   const size_t limit = leader->bytes <= small ? leader->bytes + small : options_.max_group_bytes;
@@ -138,6 +143,7 @@ std::vector<WriteThread::Writer*> WriteThread::BuildGroup(Writer* leader) {
 
 void WriteThread::StartParallelInsert(const std::vector<Writer*>& group,
                                       std::atomic<int>* running) {
+  AssertAtFront();
   running->store(static_cast<int>(group.size()), std::memory_order_relaxed);
   MutexLock lock(&mu_);
   for (Writer* w : group) {
@@ -175,6 +181,7 @@ void WriteThread::ExitGroup(const std::vector<Writer*>& group) {
   MutexLock lock(&mu_);
   COMPASSDB_INVARIANT(group.size() <= queue_.size() && std::equal(group.begin(), group.end(), queue_.begin()),
                       "a group is the front of the queue");
+  front_.Clear();
   for (size_t i = 0; i < group.size(); ++i) queue_.pop_front();
   for (size_t i = 1; i < group.size(); ++i) Wake(group[i], State::kDone);
   if (!queue_.empty()) Wake(queue_.front(), State::kLeader);
@@ -189,6 +196,7 @@ void WriteThread::EnterExclusive(Writer* w) {
 void WriteThread::ExitExclusive(Writer* w) { ExitGroup({w}); }
 
 void WriteThread::BeginStall() {
+  AssertAtFront();
   MutexLock lock(&mu_);
   stalled_ = true;
   for (auto it = std::next(queue_.begin()); it != queue_.end();) {
@@ -205,6 +213,7 @@ void WriteThread::BeginStall() {
 }
 
 void WriteThread::EndStall() {
+  AssertAtFront();
   MutexLock lock(&mu_);
   stalled_ = false;
 }

@@ -26,6 +26,7 @@
 #include "format/internal_key.h"
 #include "rocksdb/status.h"
 #include "rocksdb/write_batch.h"
+#include "util/checked.h"
 #include "util/mutex.h"
 
 namespace compassdb {
@@ -96,12 +97,19 @@ class WriteThread {
   void EnterExclusive(Writer* w);
   void ExitExclusive(Writer* w);
 
+  // In Checked builds: this thread leads, or has entered with EnterExclusive. LockWAL and UnlockWAL may be
+  // called by different threads; then the first one counts.
+  void AssertAtFront() const {
+    COMPASSDB_INVARIANT(front_.IsThisThread(), "this thread is at the front of the write queue");
+  }
+
   // Leader, around a stall: those with no_slowdown do not wait behind it.
   void BeginStall();
   void EndStall();
 
  private:
   void CheckInvariants() const REQUIRES(mu_);
+  State Queue(Writer* w);
   State Await(Writer* w, State not_this);
   // Waits without sleeping, as long as that pays. Returns whether `done` became true.
   template <typename Done>
@@ -114,6 +122,7 @@ class WriteThread {
   // Above zero if recent waits ended before a writer would have slept. A hint: updates may
   // be lost.
   std::atomic<int> yield_credit_{0};
+  [[no_unique_address]] MutexOwner front_;
   Mutex mu_;
   std::deque<Writer*> queue_ GUARDED_BY(mu_);
   bool stalled_ GUARDED_BY(mu_) = false;
