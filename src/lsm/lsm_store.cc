@@ -301,9 +301,9 @@ Status LsmStore::Open() {
   for (size_t level = 0; level < version_->levels().size(); ++level) {
     for (const TableRef& table : version_->levels()[level]) {
       NoteCovered(*version_, static_cast<int>(level), {}, table.get());
-      NoteKept(static_cast<int>(level), table);
     }
   }
+  NoteAllKept();
   return Status::OK();
 }
 
@@ -554,6 +554,13 @@ void LsmStore::NoteKept(int level, const TableRef& table) {
   const TphMeta& meta = table->meta();
   if (!FreesEnough(meta.DataBytes(), table->unseen_bytes(), current()->max_dead_percent)) return;
   kept_.emplace(meta.largest_seq, meta.tph_id);
+}
+
+void LsmStore::NoteAllKept() {
+  kept_.clear();
+  for (size_t level = 0; level < version_->levels().size(); ++level) {
+    for (const TableRef& table : version_->levels()[level]) NoteKept(static_cast<int>(level), table);
+  }
 }
 
 SequenceNumber LsmStore::KeptUntil(SequenceNumber oldest) const {
@@ -831,8 +838,11 @@ void LsmStore::SetOptions(const StoreOptions& changed) {
   auto next = std::make_shared<StoreOptions>(*current());
   next->Change(changed);
   accounting_.bytes_per_read = changed.scan_bytes_per_read;
-  MutexLock lock(&handles_mu_);
-  current_ = std::move(next);
+  {
+    MutexLock lock(&handles_mu_);
+    current_ = std::move(next);
+  }
+  NoteAllKept();
 }
 
 uint64_t LsmStore::PendingCompactionBytes() const {

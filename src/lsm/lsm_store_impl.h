@@ -146,6 +146,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   bool CoversTooMuch(SequenceNumber oldest_snapshot) const;
   // The table is added to a level: notes it if snapshots keep enough of it.
   void NoteKept(int level, const TableRef& table);
+  void NoteAllKept();
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
   // For a group that is marked as busy; it takes the group's runs up to `old_until`.
   std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,

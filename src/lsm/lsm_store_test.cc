@@ -538,6 +538,29 @@ TEST(LsmStoreTest, AMergeInAHurryLeavesTheRestOnLevel0) {
   h.Verify();
 }
 
+// What a snapshot keeps is enough or not by the present max_dead_percent, not that of its writing.
+TEST(LsmStoreTest, SetOptionsChangesWhichReleasesAreAwaited) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.level1_max_bytes = 1 << 20;
+  o.max_dead_percent = 400;
+  StoreHarness h(o);
+  for (int i = 0; i < 100; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
+  const SequenceNumber snapshot = h.Snapshot();
+  for (int i = 0; i < 100; ++i) h.Put(StoredKey(i), std::string(80, 'b'));
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  EXPECT_EQ(h.store()->KeptUntil(snapshot), kMaxSequenceNumber);
+  o.max_dead_percent = 25;
+  h.store()->SetOptions(o);
+  EXPECT_LT(h.store()->KeptUntil(snapshot), kMaxSequenceNumber);
+  h.ReleaseSnapshot(snapshot);
+  EXPECT_TRUE(h.store()->NeedsCompaction());
+  o.max_dead_percent = 400;
+  h.store()->SetOptions(o);
+  EXPECT_EQ(h.store()->KeptUntil(snapshot), kMaxSequenceNumber);
+  EXPECT_FALSE(h.store()->NeedsCompaction());
+}
+
 TEST(LsmStoreTest, LevelsFollowTheDeepest) {
   StoreOptions o = StoreHarness::SmallOptions();
   o.level1_max_bytes = 16 << 10;
