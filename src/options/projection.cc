@@ -132,7 +132,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   if (out.leveled && table.piece.target_table_bytes == 0) {
     out.target_table_bytes = std::min<uint64_t>(out.target_table_bytes, 1 << 20);
   }
-  out.target_table_bytes = std::max<uint64_t>(out.target_table_bytes, 1 << 10);
+  out.target_table_bytes = std::clamp<uint64_t>(out.target_table_bytes, 1 << 10, kLargestSize);
   out.group_compaction_bytes = table.piece.group_compaction_bytes;
   out.input_order = ProjectInputOrder(options.compaction_pri);
   out.max_compaction_bytes = options.max_compaction_bytes != 0 ? options.max_compaction_bytes

@@ -16,6 +16,8 @@ namespace compassdb {
 StoreOptions ProjectStoreOptions(const rocksdb::ColumnFamilyOptions& options, uint32_t id,
                                  const std::string& name);
 
+// Of options whose multiples are computed: those must not overflow.
+inline constexpr uint64_t kLargestSize = uint64_t{1} << 40;
 // From this size on values are separated. 0, RocksDB's default, stands for HashKV's threshold (3.5).
 inline constexpr uint64_t kDefaultMinBlobSize = 192;
 uint64_t LeastSeparated(const rocksdb::ColumnFamilyOptions& options);

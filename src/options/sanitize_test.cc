@@ -229,6 +229,12 @@ TEST(Projection, TablesAndCompression) {
   EXPECT_EQ(s.ttl_seconds, 2592000u);
 }
 
+TEST(Projection, TablesHaveALimit) {
+  ColumnFamilyOptions o;
+  o.target_file_size_base = UINT64_MAX;
+  EXPECT_EQ(ProjectStoreOptions(SanitizeFamilyOptions(DBOptions(), o), 0, "f").target_table_bytes, kLargestSize);
+}
+
 TEST(Projection, ThrottleTakesEveryByte) {
   EXPECT_FALSE(ThrottleOf(nullptr));
   std::shared_ptr<rocksdb::RateLimiter> limiter(rocksdb::NewGenericRateLimiter(100 << 20));

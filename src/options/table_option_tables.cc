@@ -3,6 +3,7 @@
 #include "api/option_string.h"
 #include "manifest/page_store_meta.h"
 #include "options/option_tables.h"
+#include "options/projection.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/flush_block_policy.h"
 
@@ -176,7 +177,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "family's counts"),
       Scalar<P>(
           "target_table_bytes", &P::target_table_bytes, kMutable, kYes,
-          "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB"),
+          "live data of a table, about; 0: half of target_file_size_base, leveled at most 1 MB")
+          .Between(0, kLargestSize),
       Scalar<P>("point_index", &P::point_index, kFixed, kYes,
                 "perfect_hash or filter: what point reads of new tables go by"),
       Scalar<P>("leveled", &P::leveled, kFixed, kYes,
@@ -188,7 +190,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("partition", &P::partition, kFixed, kYes,
                 "kKeyRange or kHashRange: what levels are cut by"),
       Scalar<P>("scan_bytes_per_read", &P::scan_bytes_per_read, kMutable, kYes,
-                "rewriting that a disk read lost by a scan pays for; 0: no consolidation"),
+                "rewriting that a disk read lost by a scan pays for; 0: no consolidation")
+          .Between(0, kLargestSize),
       Scalar<P>("data_order", &P::data_order, kMutable, kYes,
                 "of records in new pieces: key, slot or hash"),
       Scalar<P>("perfect_hash", &P::perfect_hash, kMutable, kYes,
@@ -209,7 +212,7 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "values that are updated often have segments of their own"),
       Scalar<P>("value_group_bytes", &P::value_group_bytes, kMutable, kYes,
                 "of a segment group, about; there are 64 to 512, 16 with small memtables")
-          .AtLeast(1),
+          .Between(1, kLargestSize),
       Scalar<P>("store", &P::store, kFixed, kYes, "lsm or tableless: what keeps the data"),
       Scalar<P>("tableless_sections", &P::tableless_sections, kFixed, kYes,
                 "files of pages; of a new store")
