@@ -60,7 +60,6 @@ Status OptionSetter::SetDbOptions(const Changes& changes) {
   rocksdb::DBOptions changed = present;
   Status s = ApplyMutableDbOptions(changes, &changed);
   if (!s.ok()) return s;
-  if (changed.delayed_write_rate == 0) changed.delayed_write_rate = 16 << 20;
   {
     ExclusiveWrite front(&queue_);
     MutexLock lock(mu_);
