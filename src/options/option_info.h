@@ -119,7 +119,10 @@ Status ParseOption(const ConfigOptions& config, const OptionTable<S>& table,
   // Text with options of an object has its own backslashes.
   const bool raw = !config.input_strings_escaped ||
                    (option->is_object() && value.find('=') != std::string::npos);
-  return option->parse(config, member, raw ? value : UnescapeOptionValue(value), options);
+  const Status s = option->parse(config, member, raw ? value : UnescapeOptionValue(value), options);
+  if (!s.IsNotFound() || !option->is_object()) return s;
+  // Says what the object does not have. A class of the application may give no message.
+  return Status::NotFound(s.getState() != nullptr ? s.getState() : "Could not find option", "in " + name);
 }
 
 inline Status BadOptionValue(const std::string& name, const std::string& value,
@@ -166,7 +169,7 @@ Status ParseOptions(const ConfigOptions& config, const OptionTable<S>& table, co
     if (s.IsNotFound() && unused != nullptr) {
       (*unused)[name] = value;
     } else if (!IsPassedOver(config, s)) {
-      return s.IsNotFound() ? Status::InvalidArgument("Could not find option: ", name) : s;
+      return s.IsNotFound() ? Status::InvalidArgument(s.getState()) : s;
     }
   }
   const Status s = CheckParsed(result);

@@ -127,6 +127,9 @@ class BlockBasedTableFactory : public FormatFreeTableFactory {
   Status ParseNamedOption(const ConfigOptions& config, const std::string& name,
                           const std::string& value) override {
     const Status s = ParseFrom(config, BlockTableOptionTable(), name, value, &options_);
+    if (std::string member; s.IsNotFound() && FindOption(PieceTableOptionTable(), name, &member) != nullptr) {
+      return Status::NotFound("Could not find option: ", name + ", of NewPieceTableFactory only");
+    }
     // As in RocksDB, these two are passed over if they cannot be made.
     const bool by_name = name == "filter_policy" || name == "flush_block_policy_factory";
     return by_name && config.input_strings_escaped ? Status::OK() : s;
