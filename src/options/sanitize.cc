@@ -85,7 +85,8 @@ Status CheckFactories(const std::string& where, const DBOptions& db,
   if (factory == nullptr) return Status::InvalidArgument(where + "table_factory", "is null");
   Status s = factory->ValidateOptions(db, options);
   if (!s.ok()) {
-    const std::string message = where + "table_factory: " + s.getState();
+    const char* const why = s.getState();
+    const std::string message = where + "table_factory: " + (why == nullptr ? "is refused" : why);
     return s.IsNotSupported() ? Status::NotSupported(message) : Status::InvalidArgument(message);
   }
   const auto* block = factory->GetOptions<rocksdb::BlockBasedTableOptions>();

@@ -56,6 +56,31 @@ TEST(Validate, TableFormatsOfRocksDBStandForTheEngines) {
   }
 }
 
+class SilentTableFactory : public rocksdb::TableFactory {
+ public:
+  using TableFactory::NewTableReader;
+  const char* Name() const override { return "SilentTableFactory"; }
+  Status NewTableReader(const rocksdb::ReadOptions&, const rocksdb::TableReaderOptions&,
+                        std::unique_ptr<rocksdb::RandomAccessFileReader>&&, uint64_t,
+                        std::unique_ptr<rocksdb::TableReader>*, bool) const override {
+    return Status::NotSupported();
+  }
+  rocksdb::TableBuilder* NewTableBuilder(const rocksdb::TableBuilderOptions&,
+                                         rocksdb::WritableFileWriter*) const override {
+    return nullptr;
+  }
+  Status ValidateOptions(const DBOptions&, const ColumnFamilyOptions&) const override {
+    return Status::InvalidArgument();
+  }
+};
+
+TEST(Validate, AFactoryOfTheApplicationMayGiveNoReason) {
+  ColumnFamilyOptions options;
+  options.table_factory = std::make_shared<SilentTableFactory>();
+  EXPECT_EQ(Validate(DBOptions(), options).ToString(),
+            "Invalid argument: column family cf1: table_factory: is refused");
+}
+
 TEST(Validate, ObjectsOfRocksDB) {
   ColumnFamilyOptions adaptive;
   adaptive.table_factory.reset(rocksdb::NewAdaptiveTableFactory());
