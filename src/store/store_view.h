@@ -68,7 +68,7 @@ struct LevelStats {
   uint64_t deletions = 0;  // tombstones
   uint64_t range_tombstones = 0;
   uint64_t raw_bytes = 0;
-  // Since open, of jobs with this output level (JobCounters::Record):
+  // Since open, of jobs with this output level, except moves of whole tables (JobCounters::Record):
   uint64_t jobs = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
@@ -103,7 +103,7 @@ inline constexpr LevelField kLevelFields[] = {
     {"deletions", &LevelStats::deletions},
     {"range_tombstones", &LevelStats::range_tombstones},
     {"raw_bytes", &LevelStats::raw_bytes},
-    {"compactions", &LevelStats::jobs, true},
+    {"jobs", &LevelStats::jobs, true},
     {"bytes_read", &LevelStats::bytes_read, true},
     {"bytes_written", &LevelStats::bytes_written, true},
     {"value_bytes_read", &LevelStats::value_bytes_read, true},
