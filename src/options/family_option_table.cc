@@ -124,7 +124,7 @@ void AddContents(OptionTable<F>* t) {
 void AddMemtables(OptionTable<F>* t) {
   t->push_back(Scalar<F>(FIELD(write_buffer_size), kMutable, kYes, "of a memtable"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number), kMutable, kYes,
-                         "writes slow down, then stop"));
+                         "writes stop at this number; if it is above 3, they slow down at one less"));
   t->push_back(Scalar<F>(FIELD(min_write_buffer_number_to_merge), kFixed, kYes,
                          "memtables per flush, at least"));
   t->push_back(Scalar<F>(FIELD(max_write_buffer_number_to_maintain), kFixed, kHint,
