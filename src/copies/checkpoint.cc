@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint is built in PLACE.tmp, synced, and renamed: there is never
-// half of one. It is marked as unfinished until the end, so that the next attempt can
-// distinguish the leftovers of an earlier one from a user's directory. Compaction files are linked:
-// neither database punches a file with two names (rule 9), so each may compact on its own.
+// A checkpoint is built in PLACE.tmp, synced, and renamed: there is never half of one. It is marked
+// as unfinished until the end, so that the next attempt can distinguish the leftovers of an earlier
+// one from a user's directory. Compaction files are linked: neither database punches a file with two
+// names (docs/design/space.md), so each may compact on its own.
 #include "rocksdb/utilities/checkpoint.h"
 
 #include <memory>

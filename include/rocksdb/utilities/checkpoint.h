@@ -26,7 +26,8 @@ class Checkpoint {
   // change are hard links if it is in the same file system, and copies otherwise; the rest is
   // copied. Memtables are flushed first if the logs hold at least log_size_for_flush bytes (0: in any
   // case); what was written without a log is otherwise not in the copy. *sequence_number_ptr
-  // is a sequence number that the copy has reached. After a failure nothing is left.
+  // is a sequence number that the copy has reached. After a failure nothing is left,
+  // unless it follows the renaming: then `checkpoint_dir` stays.
   virtual Status CreateCheckpoint(const std::string& checkpoint_dir,
                                   uint64_t log_size_for_flush = 0,
                                   uint64_t* sequence_number_ptr = nullptr);
