@@ -17,8 +17,15 @@
 //   L1: a-c d-f(200,busy)
 //
 // is two tables, by their smallest and largest keys, in parentheses their properties: live bytes
-// (100 if there is no number), and those that MakeTable knows. "(hash,from=0,to=9)" is a table of a
-// level that is cut by hash, with this range of search keys.
+// (100 if there is no number), and
+//
+//   busy, marked, sparse, covers, path0, path1, released=, scans_pieces=, scans_run=
+//                           fields of PickerTable
+//   exclusive               the largest key is not in the table
+//   hash, from=, to=        of a level that is cut by hash: the range of search keys
+//   directory=              bytes of the directory
+//   oldest=, newest=        sequences
+//   pieces=, id=, created=  how many pieces; the id and the creation time of each
 #include "lsm/policy/picker.h"
 
 #include <deque>
