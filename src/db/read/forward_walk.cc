@@ -7,7 +7,7 @@ namespace compassdb {
 
 // The entries that are passed until a result.
 struct ForwardWalk::Passing {
-  // After this number of keys in a row under range tombstones a jump is tried.
+  // After more keys in a row under range tombstones a jump is tried.
   static constexpr uint64_t kCoveredRun = 16;
 
   bool any_key;              // the current key is that of the last entry

@@ -61,11 +61,11 @@ class Piece {
               FoundRecord* record) const;
   // As Find, and feeds the result to ctx, if the index is in memory, the block in the cache, and no second
   // block is needed. Takes no lock and, unless the value is large, no
-  // reference. kUndecided: call Find; ctx is untouched.
+  // reference. kUndecided: call Find; ctx is untouched. Also if a cached record is too new, or an operand.
   enum class Found : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
   Found FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
   // The same, and reads a missing block. The cache may then keep the block, the record, or
-  // nothing. kNotAlone: more than the key's newest record here is needed; ctx is untouched.
+  // nothing. kNotAlone: more than the key's newest record here is needed; ctx is untouched. Only after a read.
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
 

@@ -33,7 +33,7 @@ struct DataCase {
     return value;
   }
   bool TakeFlag(const std::string& name) { return args.erase(name) != 0; }
-  // The arguments that nobody has taken.
+  // The arguments that the test has not taken.
   std::string Unknown() const {
     std::string names;
     for (const auto& [name, value] : args) names += "unknown: " + name + "\n";
