@@ -273,7 +273,7 @@ class Checker:
             for struct in structs:
                 for number, name in members_of(lines, struct):
                     if (struct.removeprefix("Advanced"), name) not in rows:
-                        self.report("option", path, number, "%s::%s has no row in src/options" % (struct, name))
+                        self.report("option", path, number, "%s::%s has no row in docs/options.md" % (struct, name))
 
     def check_properties(self):
         paths = [os.path.join(self.root, *name.split("/")) for name in (PROPERTIES, PROPERTIES_LISTED)]
