@@ -287,8 +287,8 @@ uint64_t TablelessView::ApproximateSize(const Slice& begin, const Slice& end) co
 
 IndexMemory TablelessView::Index() const {
   IndexMemory memory = parts_.keys->Index();
-  for (const SectionRef& section : parts_.sections) memory.values += section->overflow->MemoryBytes();
-  for (const PageJournalRef& journal : parts_.journals) memory.values += journal->MemoryBytes();
+  for (const SectionRef& section : parts_.sections) memory.overflow += section->overflow->MemoryBytes();
+  for (const PageJournalRef& journal : parts_.journals) memory.overflow += journal->MemoryBytes();
   return memory;
 }
 

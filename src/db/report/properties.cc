@@ -247,6 +247,7 @@ struct IntProperties {
     add("compassdb.index-memory-block-offsets", &IndexMemory::block_offsets);
     add("compassdb.index-memory-filters", &IndexMemory::filters);
     add("compassdb.index-memory-values", &IndexMemory::values);
+    add("compassdb.index-memory-overflow", &IndexMemory::overflow);
     add("compassdb.index-memory-other", &IndexMemory::other);
   }
 

@@ -4,6 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "options/option_info.h"
+#include "options/store_choices.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
 
@@ -57,6 +59,7 @@ Amplification Amplify(const FamilyState& f) {
 std::string CompassStats(const FamilyState& f) {
   std::string out;
   Print(&out, "** CompassDB statistics [%s] **\n", f.family->name().c_str());
+  out += "Options: " + JoinOptions(StoreChoices(f.family->options()), ";") + "\n";
   Print(&out, "%-6s %8s %8s %10s %10s %7s %12s %12s %10s %10s %8s\n", "Level", "Tables", "Pieces",
         "Size", "Live", "Live%", "Records", "Keys", "Read", "Written", "Jobs");
   for (size_t i = 0; i < f.levels.size(); ++i) {
@@ -76,12 +79,13 @@ std::string CompassStats(const FamilyState& f) {
   const IndexMemory index = f.view->Index();
   Print(&out,
         "Index memory: %s for %llu keys, %.2f bits per key (perfect hash %.2f, fingerprints %.2f, "
-        "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, separated values %.2f, other %.2f)\n",
+        "pieces %.2f, separators %.2f, block offsets %.2f, filters %.2f, separated values %.2f, overflow records %.2f, other %.2f)\n",
         HumanBytes(index.total()).c_str(), Ull{t.keys}, BitsPerKey(index.total(), t.keys),
         BitsPerKey(index.perfect_hash, t.keys), BitsPerKey(index.fingerprints, t.keys),
         BitsPerKey(index.pieces, t.keys), BitsPerKey(index.separators, t.keys),
         BitsPerKey(index.block_offsets, t.keys), BitsPerKey(index.filters, t.keys),
-        BitsPerKey(index.values, t.keys), BitsPerKey(index.other, t.keys));
+        BitsPerKey(index.values, t.keys), BitsPerKey(index.overflow, t.keys),
+        BitsPerKey(index.other, t.keys));
   const ValueStats values = f.view->Values();
   if (values.runs > 0) {
     Print(&out,
@@ -125,7 +129,12 @@ std::string CompassStats(const FamilyState& f) {
 }
 
 std::string CompassStatsJson(const FamilyState& f) {
-  std::string out = "{\"column_family\":" + JsonString(f.family->name()) + ",\"levels\":[";
+  std::string out = "{\"column_family\":" + JsonString(f.family->name()) + ",\"options\":{";
+  for (const auto& [name, value] : StoreChoices(f.family->options())) {
+    if (out.back() != '{') out += ',';
+    out += JsonString(name) + ":" + JsonString(value);
+  }
+  out += "},\"levels\":[";
   for (size_t i = 0; i < f.levels.size(); ++i) {
     const LevelStats& l = f.levels[i];
     Print(&out, "%s{\"level\":%zu", i == 0 ? "" : ",", i);
@@ -139,10 +148,11 @@ std::string CompassStatsJson(const FamilyState& f) {
   Print(&out,
         "],\"index_memory\":{\"bytes\":%llu,\"keys\":%llu,\"bits_per_key\":%.4f,"
         "\"perfect_hash\":%llu,\"fingerprints\":%llu,\"pieces\":%llu,\"separators\":%llu,"
-        "\"block_offsets\":%llu,\"filters\":%llu,\"values\":%llu,\"other\":%llu},",
+        "\"block_offsets\":%llu,\"filters\":%llu,\"values\":%llu,\"overflow\":%llu,\"other\":%llu},",
         Ull{index.total()}, Ull{keys}, BitsPerKey(index.total(), keys),
         Ull{index.perfect_hash}, Ull{index.fingerprints}, Ull{index.pieces}, Ull{index.separators},
-        Ull{index.block_offsets}, Ull{index.filters}, Ull{index.values}, Ull{index.other});
+        Ull{index.block_offsets}, Ull{index.filters}, Ull{index.values}, Ull{index.overflow},
+        Ull{index.other});
   const ValueStats values = f.view->Values();
   Print(&out,
         "\"values\":{\"count\":%llu,\"segments\":%llu,\"files\":%llu,\"bytes\":%llu,"

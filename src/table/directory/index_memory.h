@@ -17,10 +17,11 @@ struct IndexMemory {
   uint64_t block_offsets = 0;
   uint64_t filters = 0;
   uint64_t values = 0;  // places of separated values
+  uint64_t overflow = 0;  // places of the records that their pages of a table-less store cannot hold
   uint64_t other = 0;  // objects, metadata, key bounds, range tombstones, overhead of malloc
   uint64_t total() const {
     return perfect_hash + fingerprints + pieces + separators + block_offsets + filters + values +
-           other;
+           overflow + other;
   }
 };
 
@@ -38,6 +39,7 @@ class IndexUsage {
     m.block_offsets = block_offsets_.load(std::memory_order_relaxed);
     m.filters = filters_.load(std::memory_order_relaxed);
     m.values = values_.load(std::memory_order_relaxed);
+    m.overflow = overflow_.load(std::memory_order_relaxed);
     m.other = other_.load(std::memory_order_relaxed);
     return m;
   }
@@ -51,10 +53,11 @@ class IndexUsage {
     block_offsets_.fetch_add(m.block_offsets * sign, std::memory_order_relaxed);
     filters_.fetch_add(m.filters * sign, std::memory_order_relaxed);
     values_.fetch_add(m.values * sign, std::memory_order_relaxed);
+    overflow_.fetch_add(m.overflow * sign, std::memory_order_relaxed);
     other_.fetch_add(m.other * sign, std::memory_order_relaxed);
   }
   std::atomic<uint64_t> perfect_hash_{0}, fingerprints_{0}, pieces_{0}, separators_{0},
-      block_offsets_{0}, filters_{0}, values_{0}, other_{0};
+      block_offsets_{0}, filters_{0}, values_{0}, overflow_{0}, other_{0};
 };
 
 }  // namespace compassdb
