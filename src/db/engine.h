@@ -133,7 +133,7 @@ struct Engine final {
 
   // --- Copies, reports ---
   LiveFiles live_files{state.config,  state.config.read_only(), state.families,
-                       state.files(), options_files.number(),   &state.mu, flusher};
+                       state.files(), options_files.number(),   &state.mu, flusher, write_path};
   TableExporter table_exporter{state.config, state.config.read_only(), state.front.last_sequence,
                                reader};
   LogFollower log_follower{state.config, state.front.logs, state.front.last_sequence};

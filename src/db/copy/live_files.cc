@@ -43,6 +43,20 @@ Status LiveFiles::Capture(State* state) const {
   return Status::OK();
 }
 
+Status LiveFiles::CaptureWithLogs(State* state, std::vector<WalSet::LogInfo>* logs) {
+  if (read_only_) {
+    *logs = replayed_logs_;
+    return Capture(state);
+  }
+  if (!refused_.ok()) return refused_;
+  if (Status s = log_lock_.LockLog(); !s.ok()) return s;
+  Status s = files_.logs.FlushedLogs(logs);
+  if (s.ok() && files_.logs.CurrentIsEmpty() && !logs->empty()) logs->pop_back();
+  if (s.ok()) s = Capture(state);
+  Status unlocked = log_lock_.UnlockLog();
+  return s.ok() ? unlocked : s;
+}
+
 // The newest in the directory; 0 if there is none.
 uint64_t LiveFiles::NewestOptionsFile() const {
   std::string name;
@@ -93,7 +107,8 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
     }
   }
   State state;
-  if (Status s = Capture(&state); !s.ok()) return s;
+  std::vector<WalSet::LogInfo> logs;
+  if (Status s = CaptureWithLogs(&state, &logs); !s.ok()) return s;
 
   const auto add = [&](const std::string& path, uint64_t number, rocksdb::FileType type,
                        uint64_t size) {
@@ -143,7 +158,7 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
     if (copy != text) file->replacement_contents = std::move(copy);
   }
   if (read_only_) {
-    for (const WalSet::LogInfo& log : replayed_logs_) {
+    for (const WalSet::LogInfo& log : logs) {
       const std::string path = WalFileName(config_.wal_dir, log.number);
       uint64_t size = 0;
       if (Status s = config_.fs->GetFileSize(path, &size); !s.ok()) return s;
@@ -151,11 +166,6 @@ Status LiveFiles::GetStorageInfo(const rocksdb::LiveFilesStorageInfoOptions& opt
     }
     return Status::OK();
   }
-  std::vector<WalSet::LogInfo> logs;
-  const bool current_is_empty = files_.logs.CurrentIsEmpty();
-  if (Status s = files_.logs.FlushedLogs(&logs); !s.ok()) return s;
-  // If the current log was empty before it was listed, it has no record from before this call.
-  if (current_is_empty && !logs.empty()) logs.pop_back();
   for (const WalSet::LogInfo& log : logs) {
     if (log.number < state.min_log) continue;
     add(WalFileName(config_.wal_dir, log.number), log.number, rocksdb::kWalFile, log.bytes)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files that a copy of the database is made of, and their checksums.
 //
-// A copy is consistent because of the order in which its parts are listed, with
-// deletions disabled. First come, under the mutex, the manifest's length and the
-// compaction files of that very state, then the logs. Later commits and
-// writes are in the logs, too. A read-only database disables nothing: its logs are
+// A copy is of one moment, at which nothing is written (LogLock): the manifest's length, the compaction
+// files of that very state, and the logs with their lengths. Deletions are disabled, so that these files
+// stay. A job that commits at that moment moves data from logs to tables; either list has it. GetLiveFiles has no
+// logs: who lists them apart may miss a commit that logs do not have, such as an ingestion.
+// A read-only database disables nothing: its logs are
 // those that it has replayed, up to that place. A copy is refused once its primary
 // has deleted one of them.
 //
@@ -18,6 +19,7 @@
 
 #include "db/open/db_config.h"
 #include "db/space/database_files.h"
+#include "db/write/log_lock.h"
 #include "family/column_family.h"
 #include "rocksdb/db.h"
 #include "util/mutex.h"
@@ -42,14 +44,15 @@ class LiveFiles {
  public:
   // `options_number`: of the newest OPTIONS file that the database has written. `mu`: the database mutex.
   LiveFiles(const DbConfig& config, bool read_only, const ColumnFamilySet& families, const DatabaseFiles& files,
-            const std::atomic<uint64_t>& options_number, Mutex* mu, CopyJobs& jobs)
+            const std::atomic<uint64_t>& options_number, Mutex* mu, CopyJobs& jobs, LogLock& log_lock)
       : config_(config),
         read_only_(read_only),
         families_(families),
         files_(files),
         options_number_(options_number),
         mu_(mu),
-        jobs_(jobs) {}
+        jobs_(jobs),
+        log_lock_(log_lock) {}
 
   // No copy can be made of this database; the first reason is reported.
   void Refuse(const Status& why) {
@@ -73,6 +76,8 @@ class LiveFiles {
  private:
   struct State;
   Status Capture(State* state) const EXCLUDES(*mu_);
+  // Both lists of one moment.
+  Status CaptureWithLogs(State* state, std::vector<WalSet::LogInfo>* logs) EXCLUDES(*mu_);
   uint64_t NewestOptionsFile() const;
 
   const DbConfig& config_;
@@ -82,6 +87,7 @@ class LiveFiles {
   const std::atomic<uint64_t>& options_number_;
   Mutex* const mu_;
   CopyJobs& jobs_;
+  LogLock& log_lock_;
   Status refused_;
   std::vector<WalSet::LogInfo> replayed_logs_;
 };

@@ -18,7 +18,7 @@ namespace compassdb {
 namespace {
 
 // Without a database.
-class LiveFilesPartTest : public ::testing::Test, private CopyJobs {
+class LiveFilesPartTest : public ::testing::Test, private CopyJobs, private LogLock {
  protected:
   LiveFilesPartTest() {
     config_.fs = &db_.fs;
@@ -47,12 +47,20 @@ class LiveFilesPartTest : public ::testing::Test, private CopyJobs {
   std::atomic<uint64_t> options_number_{0};
   LiveFiles live_files_{config_, /*read_only=*/false, db_.families,
                         DatabaseFiles{db_.files, db_.ledger, commits_, wals_},
-                        options_number_, &db_.mu, *this};
+                        options_number_, &db_.mu, *this, *this};
   std::string calls_;
 
  private:
   Status FlushAll() override {
     calls_ += "flush ";
+    return Status::OK();
+  }
+  Status LockLog() override {
+    calls_ += "lock ";
+    return Status::OK();
+  }
+  Status UnlockLog() override {
+    calls_ += "unlock ";
     return Status::OK();
   }
   void AwaitDeletions() override { calls_ += db_.ledger.deletions_enabled() ? "await too early " : "await "; }

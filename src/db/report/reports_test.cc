@@ -120,7 +120,7 @@ TEST_F(ReportsTest, ALongNameIsNotCut) {
   ColumnFamily* const family = db_.Add(std::string(2000, 'n'));
   std::string stats;
   ASSERT_TRUE(reports_.GetProperty(family, "compassdb.stats", &stats));
-  EXPECT_EQ(stats.substr(stats.find(']'), 6), "] **\nL");
+  EXPECT_EQ(stats.substr(stats.find(']'), 6), "] **\nO");
 }
 
 // Scans make work due without a commit. Nothing else would notice that.

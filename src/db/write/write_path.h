@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "db/write/log_lock.h"
 #include "db/write/write_admission.h"
 #include "rocksdb/db.h"
 #include "trace/tracing.h"
@@ -18,7 +19,7 @@ using rocksdb::ColumnFamilyHandle;
 using rocksdb::WriteBatch;
 using rocksdb::WriteOptions;
 
-class WritePath {
+class WritePath final : public LogLock {
  public:
   // A write that waits at low priority ends early at `shutting_down`.
   WritePath(const DbConfig& config, WriteFront& front, Mutex* mu, ColumnFamilySet& families,
@@ -61,8 +62,8 @@ class WritePath {
 
   Status FlushLog(bool sync);
   // The front of the queue stays taken until UnlockLog: no write, no switch.
-  Status LockLog() EXCLUDES(*mu_);
-  Status UnlockLog() EXCLUDES(*mu_);
+  Status LockLog() override EXCLUDES(*mu_);
+  Status UnlockLog() override EXCLUDES(*mu_);
   // The database is closed, perhaps without UnlockLog.
   void AbandonLogLock() EXCLUDES(*mu_);
 
