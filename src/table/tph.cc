@@ -224,6 +224,8 @@ Status Tph::Get(const BlockReadOptions& read, const Slice& user_key, const KeyHa
     case Piece::Found::kUndecided:
       break;
   }
+  // Of the key's records only those of other pieces can be visible.
+  if (piece.meta().smallest_seq > ctx->snapshot()) return SearchPieces(read, user_key, nullptr, ctx);
   FoundRecord record;
   Status s = piece.Find(read, user_key, ctx->snapshot(), &record);
   if (!s.ok()) return s;
@@ -266,6 +268,7 @@ Tph::Begun Tph::BeginGet(const BlockReadOptions& read, const Slice& user_key, co
   }
   const Piece::Found cached = pieces_[hit.piece]->FindCached(user_key, hash, ctx);
   if (cached == Piece::Found::kUndecided) {
+    if (pieces_[hit.piece]->meta().smallest_seq > ctx->snapshot()) return Begun::kGoOn;
     PieceRef piece;
     if (!pieces_[hit.piece]->Open(read, &piece).ok()) return Begun::kGoOn;
     const uint32_t block = piece->SeekBlock(user_key);

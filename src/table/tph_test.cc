@@ -153,6 +153,38 @@ TEST_F(TphTest, Rule1SlotHintIsTooNewForTheSnapshotSoPiecesAreSearched) {
   EXPECT_EQ(Get("b", 10), "(absent)");
 }
 
+TEST_F(TphTest, PiecesThatAreNewerThanTheSnapshotAreNotRead) {
+  options_.block_cache = rocksdb::NewLRUCache(1 << 20);
+  const auto statistics = rocksdb::CreateDBStatistics();
+  options_.statistics = statistics.get();
+  AddPiece({{"a", 10, kTypeValue, "a10"}});
+  AddPiece({{"a", 20, kTypeValue, "a20"}});
+  Open();
+  // Blocks that are not in the cache.
+  const auto reads = [&](const std::function<void()>& read) {
+    for (const auto& piece : tph_->pieces()) piece->EraseFromCache();
+    statistics->Reset();
+    read();
+    return statistics->getTickerCount(rocksdb::BLOCK_CACHE_DATA_MISS);
+  };
+  EXPECT_EQ(reads([&] { EXPECT_EQ(Get("a"), "a20"); }), 1u);
+  EXPECT_EQ(reads([&] { EXPECT_EQ(Get("a", 19), "a10"); }), 1u);
+  EXPECT_EQ(reads([&] { EXPECT_EQ(Get("a", 9), "(absent)"); }), 0u);
+
+  const auto begin = [&](SequenceNumber snapshot) {
+    rocksdb::PinnableSlice value;
+    GetContext ctx("a", snapshot, &merge_, &value);
+    const KeyHash hash = build_.hasher("a");
+    DirectoryProbe probe(tph_->resident_directory(), hash);
+    probe.FindSlot(hash);
+    BlockSet blocks;
+    EXPECT_EQ(tph_->BeginGet({}, "a", hash, probe, &ctx, &blocks), Tph::Begun::kGoOn);
+    blocks.Load({});
+  };
+  EXPECT_EQ(reads([&] { begin(kMaxSequenceNumber); }), 1u);
+  EXPECT_EQ(reads([&] { begin(19); }), 0u);
+}
+
 TEST_F(TphTest, MergeOperandsAcrossPieces) {
   AddPiece({{"k", 1, kTypeValue, "base"}, {"m", 2, kTypeMerge, "m2"}});
   AddPiece({{"k", 5, kTypeMerge, "k5"}, {"k", 4, kTypeMerge, "k4"}});

@@ -166,7 +166,7 @@ Status Piece::FindNewest(const BlockReadOptions& read, const Slice& user_key, co
   }
   uint32_t missing = kNoBlock;
   *found = FindInCache(*reader, user_key, hash, ctx, &missing);
-  if (missing == kNoBlock || read.cache_only) return Status::OK();
+  if (missing == kNoBlock || read.cache_only || meta_.smallest_seq > ctx->snapshot()) return Status::OK();
   return FindInFile(*reader, read, missing, user_key, hash, ctx, found);
 }
 

@@ -64,8 +64,9 @@ class Piece {
   // reference. kUndecided: call Find; ctx is untouched. Also if a cached record is too new, or an operand.
   enum class Found : uint8_t { kUndecided, kAbsent, kFed, kNotAlone };
   Found FindCached(const Slice& user_key, const KeyHash& hash, GetContext* ctx) const;
-  // The same, and reads a missing block. The cache may then keep the block, the record, or
-  // nothing. kNotAlone: more than the key's newest record here is needed; ctx is untouched. Only after a read.
+  // The same, and reads a missing block, unless all records are newer than the snapshot. The cache
+  // may then keep the block, the record, or nothing. kNotAlone: more than the key's newest record
+  // here is needed; ctx is untouched.
   Status FindNewest(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                     GetContext* ctx, Found* found) const;
 
