@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "db/families/option_setter.h"
 
+#include "db/report/info_log.h"
 #include "options/sanitize.h"
 
 namespace compassdb {
@@ -32,6 +33,36 @@ void CopyChangeable(const rocksdb::DBOptions& from, rocksdb::DBOptions* to) {
 Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& family, const Changes& changes) {
   if (changes.empty()) return Status::InvalidArgument("SetOptions: no options given");
   MutexLock one_at_a_time(&one_at_a_time_);
+  LogInputs("SetOptions() on column family [" + family->name() + "]", changes);
+  Status s = ChangeFamily(family, changes);
+  LogResult("[" + family->name() + "] SetOptions()", s);
+  return s.ok() ? observer_.FamiliesChanged() : s;
+}
+
+Status OptionSetter::SetDbOptions(const Changes& changes) {
+  if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
+  MutexLock one_at_a_time(&one_at_a_time_);
+  LogInputs("SetDBOptions()", changes);
+  Status s = ChangeDb(changes);
+  LogResult("SetDBOptions()", s);
+  return s.ok() ? observer_.FamiliesChanged() : s;
+}
+
+// Users of RocksDB search for these lines.
+void OptionSetter::LogInputs(const std::string& call, const Changes& changes) const {
+  LogInfo(config_.info_log.get(), call + ", inputs:");
+  for (const auto& [name, value] : changes) LogInfo(config_.info_log.get(), name + ": " + value);
+}
+
+void OptionSetter::LogResult(const std::string& call, const Status& s) const {
+  if (s.ok()) {
+    LogInfo(config_.info_log.get(), call + " succeeded");
+  } else {
+    LogWarning(config_.info_log.get(), call + " failed: " + s.ToString());
+  }
+}
+
+Status OptionSetter::ChangeFamily(const std::shared_ptr<ColumnFamily>& family, const Changes& changes) {
   rocksdb::ColumnFamilyOptions changed = family->options();
   Status s = ApplyMutableFamilyOptions(family->name(), DbOptions(), changes, &changed);
   if (!s.ok()) return s;
@@ -50,12 +81,10 @@ Status OptionSetter::SetFamilyOptions(const std::shared_ptr<ColumnFamily>& famil
     observer_.FamilyChanged(family);
   }
   space_.Configure(families_);
-  return observer_.FamiliesChanged();
+  return Status::OK();
 }
 
-Status OptionSetter::SetDbOptions(const Changes& changes) {
-  if (changes.empty()) return Status::InvalidArgument("SetDBOptions: no options given");
-  MutexLock one_at_a_time(&one_at_a_time_);
+Status OptionSetter::ChangeDb(const Changes& changes) {
   const rocksdb::DBOptions present = DbOptions();
   rocksdb::DBOptions changed = present;
   Status s = ApplyMutableDbOptions(changes, &changed);
@@ -77,7 +106,7 @@ Status OptionSetter::SetDbOptions(const Changes& changes) {
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {
     users_.stats.Schedule();
   }
-  return observer_.FamiliesChanged();
+  return Status::OK();
 }
 
 rocksdb::DBOptions OptionSetter::DbOptions() const {

@@ -44,6 +44,12 @@ class OptionSetter {
   rocksdb::DBOptions DbOptions() const EXCLUDES(*mu_);
 
  private:
+  Status ChangeFamily(const std::shared_ptr<ColumnFamily>& family, const Changes& changes)
+      REQUIRES(one_at_a_time_) EXCLUDES(*mu_);
+  Status ChangeDb(const Changes& changes) REQUIRES(one_at_a_time_) EXCLUDES(*mu_);
+  void LogInputs(const std::string& call, const Changes& changes) const;
+  void LogResult(const std::string& call, const Status& s) const;
+
   DbConfig& config_;
   Mutex* const mu_;
   WriteThread& queue_;

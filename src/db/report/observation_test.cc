@@ -52,6 +52,27 @@ TEST_F(ObservationTest, EventsInLog) {
   EXPECT_NE(started[0].find("\"job\": 1,"), std::string::npos);
 }
 
+TEST_F(ObservationTest, ChangedOptionsInLog) {
+  OpenDb();
+  ASSERT_TRUE(db_->SetOptions({{"write_buffer_size", "131072"}}).ok());
+  EXPECT_FALSE(db_->SetOptions({{"no_such_option", "7"}}).ok());
+  ASSERT_TRUE(db_->SetDBOptions({{"max_background_jobs", "3"}}).ok());
+  EXPECT_FALSE(db_->SetDBOptions({{"create_if_missing", "true"}}).ok());
+  std::string log;
+  ASSERT_TRUE(rocksdb::ReadFileToString(env_.get(), name_ + "/LOG", &log).ok());
+  size_t at = 0;
+  for (const char* line : {
+           "SetOptions() on column family [default], inputs:", "write_buffer_size: 131072\n",
+           "[default] SetOptions() succeeded\n",
+           "SetOptions() on column family [default], inputs:", "no_such_option: 7\n",
+           "[default] SetOptions() failed: ", "SetDBOptions(), inputs:", "max_background_jobs: 3\n",
+           "SetDBOptions() succeeded\n", "SetDBOptions(), inputs:", "create_if_missing: true\n",
+           "SetDBOptions() failed: "}) {
+    at = log.find(line, at);
+    ASSERT_NE(at, std::string::npos) << line << " is missing, or not in this order, in " << log;
+  }
+}
+
 TEST_F(ObservationTest, ARecoveryInLog) {
   OpenDb();
   EXPECT_TRUE(Events("recovery_started").empty());  // there was no log
