@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to options at open, in this order: they are brought into range
 // (Sanitize*), checked (ValidateOptions), and what has no effect is named in
-// LOG (WarnAboutHints). SetOptions takes the same way.
+// LOG (WarnAboutHints). Options of a created family and those that SetOptions changed go the same
+// way, but combinations that RocksDB's table format cannot have are refused only at open, as in RocksDB.
 #pragma once
 
 #include <string>

@@ -80,6 +80,7 @@ Status OptionSetter::ChangeFamily(const std::shared_ptr<ColumnFamily>& family, c
     family->LimitMemTables();
     observer_.FamilyChanged(family);
   }
+  WarnAboutHints(config_.info_log.get(), rocksdb::DBOptions(), {{family->name(), changed}});
   space_.Configure(families_);
   return Status::OK();
 }
@@ -106,6 +107,7 @@ Status OptionSetter::ChangeDb(const Changes& changes) {
       changed.stats_history_buffer_size != present.stats_history_buffer_size) {
     users_.stats.Schedule();
   }
+  WarnAboutHints(config_.info_log.get(), changed, {});
   return Status::OK();
 }
 

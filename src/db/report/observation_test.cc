@@ -54,7 +54,7 @@ TEST_F(ObservationTest, EventsInLog) {
 
 TEST_F(ObservationTest, ChangedOptionsInLog) {
   OpenDb();
-  ASSERT_TRUE(db_->SetOptions({{"write_buffer_size", "131072"}}).ok());
+  ASSERT_TRUE(db_->SetOptions({{"write_buffer_size", "131072"}, {"memtable_huge_page_size", "4096"}}).ok());
   EXPECT_FALSE(db_->SetOptions({{"no_such_option", "7"}}).ok());
   ASSERT_TRUE(db_->SetDBOptions({{"max_background_jobs", "3"}}).ok());
   EXPECT_FALSE(db_->SetDBOptions({{"create_if_missing", "true"}}).ok());
@@ -63,6 +63,7 @@ TEST_F(ObservationTest, ChangedOptionsInLog) {
   size_t at = 0;
   for (const char* line : {
            "SetOptions() on column family [default], inputs:", "write_buffer_size: 131072\n",
+           "option column family default: memtable_huge_page_size has no effect: ",
            "[default] SetOptions() succeeded\n",
            "SetOptions() on column family [default], inputs:", "no_such_option: 7\n",
            "[default] SetOptions() failed: ", "SetDBOptions(), inputs:", "max_background_jobs: 3\n",
