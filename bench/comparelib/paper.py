@@ -7,7 +7,7 @@ import statistics
 from .figures import data_cache
 from .plan import NAMES, Group, Step, Target, metric_of
 
-ENGINES = ["compassdb", "rocksdb", "rocksdb-defaults"]
+ENGINES = ["compassdb", "compassdb-paper", "rocksdb", "rocksdb-defaults"]
 PRESETS = ["compassdb", "compassdb-paper", "compassdb-read-mostly", "compassdb-update-heavy", "rocksdb", "rocksdb-defaults"]
 
 

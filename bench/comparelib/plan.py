@@ -82,7 +82,7 @@ class Group:
 
 NAMES = {
     "compassdb": "CompassDB",
-    "compassdb-paper": "CompassDB, the paper's layout",
+    "compassdb-paper": "CompassDB, the paper's system",
     "compassdb-read-mostly": "CompassDB, one level",
     "compassdb-update-heavy": "CompassDB, single tier",
     "compassdb-hash-range": "CompassDB, hash range",

@@ -33,9 +33,10 @@ enum class Preset {
   // space and the cheapest reads, especially scans, if everything is overwritten often. More bytes
   // are written.
   kUpdateHeavy,
-  // "compass-paper": the layout of the CompassDB paper (4.2): records in slot order, tables
-  // indexed by CPHash. For comparisons:
-  // DataOrder::kHash needs less memory and fills blocks better.
+  // "compass-paper": the system of the CompassDB paper: levels cut by hash (3.4), records in slot order
+  // (4.2), CPHash for every perfect hash function (3.1), up to 16 pieces, no consolidation by scans. For
+  // comparisons: DataOrder::kHash needs less memory and fills blocks better. Needs a comparator for which
+  // keys of different bytes are different.
   kCompassPaper,
   // "hash-range", the paper's 3.4: the default's levels, cut by a hash of the key. For updates and point
   // reads with any distribution of keys. An iterator merges all tables. Needs a comparator for which

@@ -84,8 +84,11 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       piece.max_dead_percent = 10;
       break;
     case Preset::kCompassPaper:
+      piece.partition = Partition::kHashRange;
       piece.data_order = DataOrder::kSlot;
       piece.perfect_hash = PerfectHash::kCpHash;
+      piece.max_pieces = 16;
+      piece.scan_bytes_per_read = 0;
       break;
     case Preset::kHashRange:
       piece.partition = Partition::kHashRange;

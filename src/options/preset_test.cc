@@ -47,6 +47,9 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).max_pieces, 2u);
   EXPECT_EQ(Projected(Preset::kUpdateHeavy).data_order, DataOrder::kKey);
   EXPECT_EQ(Projected(Preset::kCompassPaper).data_order, DataOrder::kSlot);
+  EXPECT_TRUE(Projected(Preset::kCompassPaper).hash_range);
+  EXPECT_EQ(Projected(Preset::kCompassPaper).max_pieces, 16u);
+  EXPECT_EQ(Projected(Preset::kCompassPaper).scan_bytes_per_read, 0u);
   EXPECT_FALSE(Projected(Preset::kDefault).values.enabled);
   EXPECT_TRUE(Projected(Preset::kHashKv).values.enabled);
   EXPECT_TRUE(Projected(Preset::kHashKv).values.collect);

@@ -67,7 +67,7 @@ void SortEntries(std::vector<DirectoryEntry>* entries) {
   }
 }
 
-perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
+perfect_hash::BuildOptions FunctionOptions(const StoreContext& context,
                                              const StoreOptions& options) {
   perfect_hash::BuildOptions function;
   function.kind = options.perfect_hash;
@@ -102,6 +102,7 @@ PieceBuildOptions PieceOptions(const StoreContext& context, const StoreOptions& 
   build.block_size = options.block_size;
   build.block_size_deviation = options.block_size_deviation;
   build.data_order = options.data_order;
+  build.function = FunctionOptions(context, options);
   build.hash_list = !options.filter_index;
   const auto at = static_cast<size_t>(place.level);
   if (at < options.compression.size()) build.compression = options.compression[at];
@@ -134,7 +135,7 @@ Status WriteOnePieceTable(const StoreContext& context, const StoreOptions& optio
     entries[i] = {hashes.h1[i], hashes.h2[i], 0};
   }
   SortEntries(&entries);
-  return WriteTableDirectory(entries, fingerprints, DirectoryFunction(context, options), file,
+  return WriteTableDirectory(entries, fingerprints, FunctionOptions(context, options), file,
                              meta);
 }
 

@@ -39,9 +39,9 @@ struct JobFiles {
 // Sorts entries by (h1, h2) and, within a key, higher piece first.
 void SortEntries(std::vector<DirectoryEntry>* entries);
 
-// How the family's directories are hashed.
-perfect_hash::BuildOptions DirectoryFunction(const StoreContext& context,
-                                             const StoreOptions& options);
+// How the family's perfect hash functions are built.
+perfect_hash::BuildOptions FunctionOptions(const StoreContext& context,
+                                           const StoreOptions& options);
 
 // Builds the directory of `meta` (its pieces are set) from sorted, distinct
 // entries, writes it into `file` and fills meta's directory fields. For

@@ -366,7 +366,7 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   if (meta.pieces.empty()) return Status::OK();
   if (builder != nullptr) ExtendBounds(cmp_, head, tombstones, /*first=*/false, &meta);
   meta.tph_id = in_.context->new_number();
-  s = WriteTableDirectory(entries, Fingerprints(), DirectoryFunction(*in_.context, *in_.options),
+  s = WriteTableDirectory(entries, Fingerprints(), FunctionOptions(*in_.context, *in_.options),
                           &files_->tables, &meta);
   if (!s.ok()) return s;
   table_bytes_ += head.extent.length + meta.directory.length;

@@ -23,7 +23,7 @@ class HashedIndexTest : public ::testing::Test {
       bytes.push_back(500);
     }
     HashedLayout layout;
-    EXPECT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 500, 450, 1, &layout));
+    EXPECT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 500, 450, {.seed = 1}, &layout));
     EXPECT_EQ(layout.block_end.size(), 2u);
     locator_ = layout.locator;
     widths_.index = 10;

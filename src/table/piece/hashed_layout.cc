@@ -73,10 +73,9 @@ bool PlanByHash(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
 }
 
 bool PlanBySlot(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
-                size_t block_payload, uint64_t seed, HashedLayout* layout) {
+                size_t block_payload, const perfect_hash::BuildOptions& options,
+               HashedLayout* layout) {
   std::string serialized;
-  perfect_hash::BuildOptions options;
-  options.seed = seed;
   if (!perfect_hash::Build(h1, options, &serialized).ok) return false;
   perfect_hash::Function function;
   if (!perfect_hash::Function::Open(
@@ -109,11 +108,11 @@ bool PlanBySlot(std::span<const uint64_t> h1, std::span<const uint32_t> bytes,
 
 bool PlanHashedLayout(DataOrder order, std::span<const uint64_t> h1,
                       std::span<const uint32_t> bytes, size_t block_payload, size_t full,
-                      uint64_t seed, HashedLayout* layout) {
+                      const perfect_hash::BuildOptions& function, HashedLayout* layout) {
   *layout = HashedLayout();
   if (h1.empty()) return true;
   if (h1.size() >= UINT32_MAX) return false;
-  return order == DataOrder::kSlot ? PlanBySlot(h1, bytes, block_payload, seed, layout)
+  return order == DataOrder::kSlot ? PlanBySlot(h1, bytes, block_payload, function, layout)
                                    : PlanByHash(h1, bytes, block_payload, full, layout);
 }
 

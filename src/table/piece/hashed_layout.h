@@ -30,10 +30,10 @@ struct HashedLayout {
 
 // `h1` and `bytes` (what the key's records need in a block) are by key number. In hash order a block
 // with at least `full` bytes takes no records that make it exceed block_payload. False if the
-// perfect hash function cannot be built or there are too many blocks for the format.
+// perfect hash function cannot be built or there are too many blocks for the format. `function` is for slot order.
 bool PlanHashedLayout(DataOrder order, std::span<const uint64_t> h1,
                       std::span<const uint32_t> bytes, size_t block_payload, size_t full,
-                      uint64_t seed, HashedLayout* layout);
+                      const perfect_hash::BuildOptions& function, HashedLayout* layout);
 
 // Finds the block of a hash. Thread safety: immutable after Parse.
 class BlockLocator {

@@ -46,9 +46,11 @@ TEST(HashedLayoutTest, EveryKeyIsWhereItsHashSays) {
           h1[i] = random.Next();
           bytes[i] = size / 2 + static_cast<uint32_t>(random.Uniform(size));
         }
-        HashedLayout layout;
-        ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
-        ExpectConsistent(order, h1, layout);
+        for (perfect_hash::Kind kind : {perfect_hash::Kind::kPilot, perfect_hash::Kind::kCpHash}) {
+          HashedLayout layout;
+          ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, {.kind = kind, .seed = 7}, &layout));
+          ExpectConsistent(order, h1, layout);
+        }
       }
     }
   }
@@ -57,7 +59,7 @@ TEST(HashedLayoutTest, EveryKeyIsWhereItsHashSays) {
 TEST(HashedLayoutTest, NoKeysNoBlocks) {
   for (DataOrder order : kOrders) {
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, {}, {}, 4000, 3600, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, {}, {}, 4000, 3600, {.seed = 7}, &layout));
     EXPECT_TRUE(layout.block_end.empty());
     BlockLocator locator;
     EXPECT_TRUE(BlockLocator::Parse(order, layout.locator, 0, &locator));
@@ -71,7 +73,7 @@ TEST(HashedLayoutTest, EqualHashesShareABlock) {
     for (size_t i = 0; i < h1.size(); ++i) h1[i] = i % 3 == 0 ? 77 : random.Next();
     const std::vector<uint32_t> bytes(h1.size(), 500);
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, {.seed = 7}, &layout));
     ExpectConsistent(order, h1, layout);
   }
 }
@@ -82,7 +84,7 @@ TEST(HashedLayoutTest, HashOrderFillsBlocksAndCostsFewBits) {
   for (uint64_t& h : h1) h = random.Next();
   const std::vector<uint32_t> bytes(h1.size(), 125);
   HashedLayout layout;
-  ASSERT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 4000, 3600, 7, &layout));
+  ASSERT_TRUE(PlanHashedLayout(DataOrder::kHash, h1, bytes, 4000, 3600, {.seed = 7}, &layout));
   uint32_t begin = 0;
   for (uint32_t end : layout.block_end) {
     EXPECT_LE(end - begin, 32u);
@@ -101,12 +103,26 @@ TEST(HashedLayoutTest, SlotOrderHasAFixedNumberOfSlotsPerBlock) {
   for (uint64_t& h : h1) h = random.Next();
   const std::vector<uint32_t> bytes(h1.size(), 125);
   HashedLayout layout;
-  ASSERT_TRUE(PlanHashedLayout(DataOrder::kSlot, h1, bytes, 4000, 3600, 7, &layout));
+  ASSERT_TRUE(PlanHashedLayout(DataOrder::kSlot, h1, bytes, 4000, 3600, {.seed = 7}, &layout));
   EXPECT_NEAR(static_cast<double>(layout.block_end.size()), 10000 / 32.0 * 1.02, 10);
   uint32_t begin = 0;
   for (uint32_t end : layout.block_end) {
     EXPECT_LE(end - begin, 32u);
     begin = end;
+  }
+}
+
+// Its first byte says of which kind the function is (perfect_hash/build_options.h).
+TEST(HashedLayoutTest, SlotOrderUsesTheFunctionThatIsAskedFor) {
+  for (perfect_hash::Kind kind : {perfect_hash::Kind::kPilot, perfect_hash::Kind::kCpHash}) {
+    HashedLayout layout;
+    ASSERT_TRUE(PlanHashedLayout(DataOrder::kSlot, std::vector<uint64_t>{1, 2, 3},
+                                 std::vector<uint32_t>{9, 9, 9}, 4000, 3600, {.kind = kind}, &layout));
+    rocksdb::Slice locator(layout.locator), function;
+    uint32_t slots_per_block = 0;
+    ASSERT_TRUE(GetVarint32(&locator, &slots_per_block));
+    ASSERT_TRUE(GetLengthPrefixedSlice(&locator, &function));
+    EXPECT_EQ(function[0], static_cast<char>(kind));
   }
 }
 
@@ -117,7 +133,7 @@ TEST(HashedLayoutTest, DamagedLocatorsAreRefusedOrStayInBounds) {
   const std::vector<uint32_t> bytes(h1.size(), 300);
   for (DataOrder order : kOrders) {
     HashedLayout layout;
-    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, 7, &layout));
+    ASSERT_TRUE(PlanHashedLayout(order, h1, bytes, 4000, 3600, {.seed = 7}, &layout));
     const uint64_t blocks = layout.block_end.size();
     BlockLocator locator;
     for (size_t n = 0; n < layout.locator.size(); ++n) {

@@ -142,14 +142,14 @@ bool HashedWriter::Separators(std::string* out) const {
   return builder.Finish(out);
 }
 
-Status HashedWriter::Finish(uint64_t seed, const Output& out, PieceHashes* hashes,
-                            Finished* finished) {
+Status HashedWriter::Finish(const perfect_hash::BuildOptions& function, const Output& out,
+                            PieceHashes* hashes, Finished* finished) {
   HashedLayout layout;
   const auto without_overhead = [](size_t bytes) {
     return bytes > 2 * kBlockOverhead ? bytes - kBlockOverhead : 1;
   };
   if (!PlanHashedLayout(order_, hashes->h1, BytesPerKey(), without_overhead(block_payload_),
-                        without_overhead(full_), seed, &layout)) {
+                        without_overhead(full_), function, &layout)) {
     return Status::NotSupported("piece", "too many keys or blocks for slot or hash order");
   }
   std::vector<RecordPlace> places;

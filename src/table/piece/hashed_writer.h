@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "format/internal_key.h"
+#include "perfect_hash/build_options.h"
 #include "table/piece/hashed_index.h"
 #include "table/piece/key_order.h"
 #include "table/piece/piece_hashes.h"
@@ -45,7 +46,8 @@ class HashedWriter {
     uint64_t num_blocks = 0;  // empty ones included
   };
   // Sorts `hashes` from key order into the order of the data.
-  Status Finish(uint64_t seed, const Output& out, PieceHashes* hashes, Finished* finished);
+  Status Finish(const perfect_hash::BuildOptions& function, const Output& out, PieceHashes* hashes,
+                Finished* finished);
 
  private:
   struct Record {

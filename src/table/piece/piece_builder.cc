@@ -194,7 +194,9 @@ Status PieceBuilder::Rep::FinishHeld(HashedWriter::Finished* finished) {
     return extent.Append(&payload, payload.size() - 4, /*kind=*/0);
   };
   footer.data_order = static_cast<uint64_t>(options.data_order);
-  Status s = held->Finish(options.hasher.seed(), out, &hashes, finished);
+  perfect_hash::BuildOptions function = options.function;
+  function.seed = options.hasher.seed();
+  Status s = held->Finish(function, out, &hashes, finished);
   meta.num_blocks = finished->num_blocks;
   return s;
 }

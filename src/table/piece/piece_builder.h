@@ -13,6 +13,7 @@
 #include "format/internal_key.h"
 #include "format/key_hash.h"
 #include "format/range_tombstone.h"
+#include "perfect_hash/build_options.h"
 #include "rocksdb/compression_type.h"
 #include "rocksdb/statistics.h"
 #include "table/file/compaction_file.h"
@@ -34,6 +35,7 @@ struct PieceBuildOptions {
   rocksdb::Statistics* statistics = nullptr;
   // If equal keys may have different bytes, pieces are in key order.
   DataOrder data_order = DataOrder::kKey;
+  perfect_hash::BuildOptions function;  // of slot order; its seed is the hasher's
   // Slot and hash order hold a piece's records in memory. A piece with more bytes than this in keys
   // and values is written in key order.
   uint64_t max_held_bytes = uint64_t{512} << 20;
