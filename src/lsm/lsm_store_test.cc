@@ -697,6 +697,54 @@ TEST(LsmStoreTest, HashRangeSplitsATableThatOutgrowsItsSize) {
   h.Verify();
 }
 
+TEST(LsmStoreTest, HashRangeReadsATableOnceToSplitIt) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 256 << 10;
+  o.target_table_bytes = 16 << 10;
+  StoreHarness h(o);
+  for (int i = 0; i < 150; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
+  h.Flush();
+  ASSERT_TRUE(h.Manual(0, 1));
+  for (int i = 100; i < 600; ++i) h.Put(StoredKey(i), std::string(80, 'b'));
+  h.Flush();
+  const auto before = h.Tables();
+  ASSERT_EQ(before[0].size(), 1u);
+  ASSERT_EQ(before[1].size(), 1u);
+  JobReport report;
+  ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
+  EXPECT_GE(h.Tables()[1].size(), 4u);
+  EXPECT_EQ(report.bytes_read, before[0][0].TotalBytes() + before[1][0].TotalBytes());
+  ExpectHashLevel(h.Tables()[1]);
+  h.CheckAll("split");
+  h.Verify();
+}
+
+// They get equal shares of every delta, and yet are not split all in one job.
+TEST(LsmStoreTest, HashRangeTablesAreSplitInTurns) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 64 << 20;
+  o.target_table_bytes = 8 << 10;
+  StoreHarness h(o);
+  size_t tables = 0, jobs_with_splits = 0;
+  for (int job = 0; job < 60; ++job) {
+    for (int i = 0; i < 100; ++i) h.Put(StoredKey(job * 100 + i), std::string(80, 'a'));
+    h.Flush();
+    ASSERT_TRUE(h.Manual(0, 1));
+    const size_t now = h.Tables()[1].size();
+    if (tables >= 8) {
+      EXPECT_LT(now, tables + tables * 3 / 4) << "job " << job;
+      jobs_with_splits += now > tables ? 1 : 0;
+    }
+    tables = now;
+  }
+  EXPECT_GE(tables, 32u);
+  EXPECT_GE(jobs_with_splits, 10u);
+  ExpectHashLevel(h.Tables()[1]);
+  h.CheckAll("grown");
+}
+
 TEST(LsmStoreTest, PartitionOfAnExistingFamilyChangesOver) {
   StoreOptions o = StoreHarness::SmallOptions();
   StoreHarness h(o);

@@ -13,7 +13,8 @@ namespace compassdb {
 
 namespace {
 
-// Records of the delta held in memory at a time, in hash range.
+// In hash range, records held in memory at a time: of the delta, and of tables that are split. At least
+// one table's.
 constexpr uint64_t kSplitBytes = 128 << 20;
 // If tables are rewritten, a region has bases of this many target sizes: enough regions to share
 // between threads, few enough that their ends cost little.
@@ -22,6 +23,13 @@ constexpr uint64_t kRegionTables = 32;
 // continue while that one writes.
 constexpr uint64_t kLeastHeldEach = 8 << 20;
 constexpr uint64_t kMostHeld = 128 << 20;
+
+// A table is split above its limit. The tables of a level grow alike, so each has a limit of its own, 2 to
+// 3 target sizes: they are not split all in one job.
+uint64_t SplitLimit(const SearchRange& range, uint64_t target) {
+  const uint32_t spread = range.first * 0x9E3779B9u;
+  return 2 * target + static_cast<uint64_t>(static_cast<double>(target) * spread / 4294967296.0);
+}
 
 }  // namespace
 
@@ -208,48 +216,89 @@ Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
 }
 
 // As many regions at a time as the buffers may hold.
+size_t CompactionJob::EndOfBatch(size_t begin) const {
+  uint64_t bytes = 0;
+  size_t end = begin;
+  while (end < regions_.size()) {
+    size_t next = end;
+    uint64_t more = regions_[end].part ? regions_[end].bases[0]->meta().TotalBytes() : 0;
+    do {
+      more += *regions_[next++].delta_bytes;
+    } while (next < regions_.size() && regions_[next].part && !regions_[next].first_part);
+    if (end > begin && bytes + more > kSplitBytes) break;
+    bytes += more;
+    end = next;
+  }
+  return end;
+}
+
 Status CompactionJob::RunHashRegions() {
   Status s;
-  for (size_t begin = 0; s.ok() && begin < regions_.size();) {
-    size_t end = begin;
-    uint64_t bytes = 0;
-    while (end < regions_.size() &&
-           (end == begin || bytes + *regions_[end].delta_bytes <= kSplitBytes)) {
-      bytes += *regions_[end++].delta_bytes;
-    }
+  for (size_t begin = 0, end = 0; s.ok() && begin < regions_.size(); begin = end) {
+    end = EndOfBatch(begin);
     std::vector<RecordBuffer> buffers(end - begin);
+    std::vector<std::vector<RecordBuffer>> base_buffers(end - begin);
     s = Split(begin, end, &buffers);
+    if (s.ok()) s = SplitBases(begin, end, &base_buffers);
     if (!s.ok()) break;
     s = Share(begin, end, [&](size_t worker, size_t i) {
       NotifyBegin(worker);
       const InternalIteratorPtr records = buffers[i - begin].NewIterator();
       records->SeekToFirst();
       regions_[i].delta_bytes = buffers[i - begin].bytes();
+      regions_[i].base_records = &base_buffers[i - begin];
       return workers_[worker]->Run(regions_[i], records.get());
     });
-    begin = end;
   }
   return s;
 }
 
 Status CompactionJob::Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers) {
   report_->bytes_read += delta_.stored_bytes();
+  return Distribute(records_.get(), begin, end, [&](size_t i) -> RecordBuffer& { return (*buffers)[i - begin]; });
+}
+
+Status CompactionJob::SplitBases(size_t begin, size_t end,
+                                 std::vector<std::vector<RecordBuffer>>* buffers) {
+  std::vector<std::pair<size_t, size_t>> bases;  // their regions
+  for (size_t i = begin; i < end; ++i) {
+    if (!regions_[i].part) continue;
+    if (regions_[i].first_part) bases.emplace_back(i, i);
+    bases.back().second = i + 1;
+    (*buffers)[i - begin] = std::vector<RecordBuffer>(regions_[i].bases[0]->tph().pieces().size());
+  }
+  return Share(0, bases.size(), [&](size_t worker, size_t b) {
+    NotifyBegin(worker);
+    const auto [first, last] = bases[b];
+    const auto& pieces = regions_[first].bases[0]->tph().pieces();
+    for (size_t p = 0; p < pieces.size(); ++p) {
+      const InternalIteratorPtr records = pieces[p]->NewIterator(CompactionReads());
+      Status s = Distribute(records.get(), first, last,
+                            [&](size_t i) -> RecordBuffer& { return (*buffers)[i - begin][p]; });
+      if (!s.ok()) return s;
+    }
+    return Status::OK();
+  });
+}
+
+Status CompactionJob::Distribute(InternalIterator* records, size_t begin, size_t end,
+                                 const std::function<RecordBuffer&(size_t)>& buffer_of) {
   SearchKeyOf search_key_of(in_.context->hasher);
   const auto first = regions_.begin() + static_cast<ptrdiff_t>(begin);
   const auto last = regions_.begin() + static_cast<ptrdiff_t>(end);
   uint64_t n = 0;
-  for (records_->SeekToFirst(); records_->Valid(); records_->Next()) {
-    const uint32_t search_key = search_key_of(ExtractUserKey(records_->key()));
+  for (records->SeekToFirst(); records->Valid(); records->Next()) {
+    const uint32_t search_key = search_key_of(ExtractUserKey(records->key()));
     const auto after = std::partition_point(
         first, last, [&](const Region& r) { return r.search.first <= search_key; });
     if (after != first && std::prev(after)->search.Contains(search_key)) {
-      (*buffers)[static_cast<size_t>(after - first) - 1].Add(records_->key(), records_->value());
+      buffer_of(static_cast<size_t>(after - regions_.begin()) - 1).Add(records->key(), records->value());
     }
     if ((++n & 0xfff) == 0 && cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) {
       return Status::ShutdownInProgress("compaction cancelled");
     }
   }
-  return records_->status();
+  return records->status();
 }
 
 bool CompactionJob::FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s) {
@@ -307,7 +356,7 @@ void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& rang
   };
   const uint64_t bytes = delta_in(range) + (base != nullptr ? base->live_bytes() : 0);
   uint64_t parts = 1;
-  if (bytes > (base != nullptr ? 2 * target : target + target / 2)) {
+  if (bytes > (base != nullptr ? SplitLimit(range, target) : target + target / 2)) {
     while (bytes / parts > target + target / 2 && 2 * parts <= range.width()) parts *= 2;
   }
   for (uint64_t i = 0; i < parts; ++i) {

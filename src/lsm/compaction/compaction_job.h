@@ -65,8 +65,15 @@ class CompactionJob {
   Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
   void NotifyBegin(size_t worker);
   void NotifyEnd(size_t worker, const Status& status);
-  // Hands the records of regions [begin, end) to `buffers`.
+  // Regions of one base are in one batch.
+  size_t EndOfBatch(size_t begin) const;
+  // Hands the records of the delta in regions [begin, end) to `buffers`.
   Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
+  // Hands the records of the bases that are cut into several of these regions to `buffers`, per
+  // region and piece. Reads each base once.
+  Status SplitBases(size_t begin, size_t end, std::vector<std::vector<RecordBuffer>>* buffers);
+  Status Distribute(InternalIterator* records, size_t begin, size_t end,
+                    const std::function<RecordBuffer&(size_t)>& buffer_of);
   bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
 
   const CompactionJobInput in_;

@@ -8,54 +8,17 @@
 
 namespace compassdb {
 
-class ForwardIterator : public InternalIterator {
- public:
-  void SeekToLast() override { assert(false); }
-  void Seek(const Slice&) override { assert(false); }
-  void SeekForPrev(const Slice&) override { assert(false); }
-  void Prev() override { assert(false); }
-};
-
-namespace {
-
-class SearchRangeIterator : public ForwardIterator {
- public:
-  SearchRangeIterator(InternalIteratorPtr input, const KeyHasher& hasher, const SearchRange& range)
-      : input_(std::move(input)), search_key_of_(hasher), range_(range) {}
-  bool Valid() const override { return input_->Valid(); }
-  void SeekToFirst() override {
-    input_->SeekToFirst();
-    Settle();
-  }
-  void Next() override {
-    input_->Next();
-    Settle();
-  }
-  Slice key() const override { return input_->key(); }
-  Slice value() const override { return input_->value(); }
-  Status status() const override { return input_->status(); }
-
- private:
-  void Settle() {
-    while (input_->Valid() && !range_.Contains(search_key_of_(ExtractUserKey(input_->key())))) {
-      input_->Next();
-    }
-  }
-
-  const InternalIteratorPtr input_;
-  SearchKeyOf search_key_of_;
-  const SearchRange range_;
-};
-
-}  // namespace
-
-class RecordBufferIterator : public ForwardIterator {
+class RecordBufferIterator : public InternalIterator {
  public:
   explicit RecordBufferIterator(const std::vector<RecordBuffer::Record>* records)
       : records_(records), at_(records->size()) {}
   bool Valid() const override { return at_ < records_->size(); }
   void SeekToFirst() override { at_ = 0; }
   void Next() override { ++at_; }
+  void SeekToLast() override { assert(false); }
+  void Seek(const Slice&) override { assert(false); }
+  void SeekForPrev(const Slice&) override { assert(false); }
+  void Prev() override { assert(false); }
   Slice key() const override { return {(*records_)[at_].data, (*records_)[at_].key_size}; }
   Slice value() const override {
     const RecordBuffer::Record& r = (*records_)[at_];
@@ -89,11 +52,6 @@ uint32_t SearchKeyOf::operator()(const Slice& user_key) {
     search_key_ = SearchKey(hasher_(user_key));
   }
   return search_key_;
-}
-
-InternalIteratorPtr NewSearchRangeIterator(InternalIteratorPtr input, const KeyHasher& hasher,
-                                           const SearchRange& range) {
-  return std::make_unique<SearchRangeIterator>(std::move(input), hasher, range);
 }
 
 }  // namespace compassdb

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash range (paper 3.4): one pass over a delta distributes its records, which
-// are in key order, to the ranges of search keys that they belong to.
+// Hash range (paper 3.4): one pass over a delta, or over a table that is split, distributes its
+// records to the ranges of search keys that they belong to.
 //
 // One thread, but a full buffer may be read by another.
 #pragma once
@@ -45,9 +45,5 @@ class SearchKeyOf {
   std::string user_key_;
   uint32_t search_key_ = 0;
 };
-
-// The records of `input` whose search key is in `range`. Forward only.
-InternalIteratorPtr NewSearchRangeIterator(InternalIteratorPtr input, const KeyHasher& hasher,
-                                           const SearchRange& range);
 
 }  // namespace compassdb

@@ -6,7 +6,6 @@
 
 #include "format/user_timestamp.h"
 #include "iter/merging_iterator.h"
-#include "lsm/compaction/delta_split.h"
 #include "lsm/compaction/table_run.h"
 #include "lsm/policy/picker.h"
 #include "table/piece/key_order.h"
@@ -455,19 +454,17 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
   uint64_t creation = OldestCreation(region);
   if (region.bases.size() > 1) {
     victims.push_back(NewTableRunIterator(cmp_, region.bases, CompactionReads()));
+  } else if (region.part) {
+    for (const RecordBuffer& piece : *region.base_records) victims.push_back(piece.NewIterator());
   } else if (!region.bases.empty()) {
     for (const auto& piece : region.bases[0]->tph().pieces()) {
       victims.push_back(piece->NewIterator(CompactionReads()));
-      if (region.part) {
-        victims.back() = NewSearchRangeIterator(std::move(victims.back()), in_.context->hasher,
-                                                region.search);
-      }
     }
   }
-  if (!region.bases.empty()) {
+  if (!region.part || region.first_part) {
     for (const TableRef& base : region.bases) report_.bytes_read += base->meta().TotalBytes();
-    if (in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
   }
+  if (!region.bases.empty() && in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), nullptr);
   RangeTombstoneSet covering(cmp_);
   Status s = AddCovering(region, &covering);

@@ -15,6 +15,7 @@
 #include "iter/compaction_iterator.h"
 #include "lsm/compaction/base_table.h"
 #include "lsm/compaction/delta.h"
+#include "lsm/compaction/delta_split.h"
 #include "lsm/compaction/job_file.h"
 #include "lsm/compaction/job_input.h"
 #include "lsm/compaction/value_separator.h"
@@ -60,6 +61,7 @@ struct Region {
   // first of them removes it from the level.
   bool part = false;
   bool first_part = false;
+  const std::vector<RecordBuffer>* base_records = nullptr;  // of a part: those of each piece in here
   std::optional<uint64_t> delta_bytes;  // of the delta in here, if known
 };
 
