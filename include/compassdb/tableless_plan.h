@@ -71,6 +71,17 @@ struct TablelessPlan {
   double overflow_ratio = 0;        // the share of their bytes in the overflow store, which makes a section grow
   double cut_overflow_ratio = 0;    // the same if pairs could be cut at the end of a page: the paper's figure
 
+  // The shares of pages by their fill, spilled pairs included (the paper's equation 6). [i]: filled
+  // to more than i percent and to at most i + 1; [0]: empty pages, too; [100]: pages that overflow.
+  std::vector<double> page_fill;
+  // By the number of pairs that are hashed to a page, ascending, without nearly impossible numbers.
+  struct PagesByPairs {
+    uint64_t pairs = 0;
+    double share = 0;                 // of all pages
+    double overflow_probability = 0;  // of one of them
+  };
+  std::vector<PagesByPairs> pages_by_pairs;
+
   double overflow_records = 0;  // records in the overflow store
   double overflow_bytes = 0;    // and their bytes
   double overflow_index_memory = 0;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "commands.h"
 #include "record_reader.h"
@@ -77,6 +78,12 @@ void Print(const compassdb::TablelessWorkload& workload, const compassdb::Tablel
     line("before they grow", fmt::format("{} pages: a store that is being filled is in between", plan.pages_before_growth));
   }
   line("fill factor", Percent(plan.fill_factor));
+  for (size_t tenth = 0; tenth < 10; ++tenth) {
+    const auto first = plan.page_fill.begin() + static_cast<std::ptrdiff_t>(10 * tenth);
+    const double share = std::accumulate(first, first + 10, 0.0);
+    line(tenth == 0 ? "pages by fill" : "",
+         fmt::format("to {} %: {}", 10 * (tenth + 1), Percent(share)));
+  }
   line("pages that overflow", Percent(plan.overflow_probability));
   line("overflow ratio", fmt::format("{} of the bytes, {} if records could be cut", Percent(plan.overflow_ratio),
                                      Percent(plan.cut_overflow_ratio)));
@@ -97,6 +104,8 @@ void Print(const compassdb::TablelessWorkload& workload, const compassdb::Tablel
                                          plan.bytes_per_update, plan.used_bytes_per_update));
 }
 
+constexpr double kRarestPages = 1e-9;  // of all, that JSON lists
+
 void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::TablelessPlan& plan) {
   nlohmann::ordered_json out;
   out["pairs"] = workload.pairs;
@@ -109,6 +118,13 @@ void PrintJson(const compassdb::TablelessWorkload& workload, const compassdb::Ta
   out["overflow_probability"] = plan.overflow_probability;
   out["overflow_ratio"] = plan.overflow_ratio;
   out["cut_overflow_ratio"] = plan.cut_overflow_ratio;
+  out["page_fill"] = plan.page_fill;
+  for (const auto& pages : plan.pages_by_pairs) {
+    if (pages.share < kRarestPages) continue;
+    out["pages_by_pairs"].push_back({{"pairs", pages.pairs},
+                                     {"share", pages.share},
+                                     {"overflow_probability", pages.overflow_probability}});
+  }
   out["overflow_records"] = plan.overflow_records;
   out["overflow_bytes"] = plan.overflow_bytes;
   out["overflow_index_memory"] = plan.overflow_index_memory;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace compassdb {
 
@@ -55,14 +56,10 @@ void PairsPerPage::Spread(uint64_t mode, const std::function<double(uint64_t)>& 
 PageOverflow::PageOverflow(const SizeDistribution& sizes, uint64_t usable)
     : sizes_(sizes),
       usable_(static_cast<double>(usable)),
-      pages_(1),
-      sum_(0),
-      next_(0) {
+      pages_(1) {
   if (sizes.constant() || sizes.normal()) return;
   lattice_.emplace(sizes, usable);
-  next_ = sum_ = CellProbabilities(lattice_->cells);
-  sum_.at[0] = 1;
-  sum_.end = 1;
+  sum_.emplace(lattice_->cells);
 }
 
 PageOverflow::Page PageOverflow::At(uint64_t pairs) {
@@ -70,7 +67,7 @@ PageOverflow::Page PageOverflow::At(uint64_t pairs) {
   const double excess = m * sizes_.mean() - usable_;
   if (sizes_.constant()) return excess > 0 ? Page{1, excess} : Page{0, 0};
   if (sizes_.normal()) return NormalAt(m);
-  while (pages_.size() <= pairs && sum_.begin < sum_.end) AddPair();
+  while (pages_.size() <= pairs && sum_->fits()) AddPair();
   return pairs < pages_.size() ? pages_[pairs] : Page{1, excess};
 }
 
@@ -87,15 +84,12 @@ PageOverflow::Page PageOverflow::NormalAt(double pairs) const {
 
 // What is above the page follows from what is missing within: E[(x - c)+] = E[x] - c + E[(c - x)+].
 void PageOverflow::AddPair() {
-  lattice_->Convolve(sum_, &next_);
-  next_.Trim();
-  sum_.Clear();
-  std::swap(sum_, next_);
+  sum_->AddSize(*lattice_);
   double within = 0;
   double room = 0;
-  for (uint32_t s = sum_.begin; s < sum_.end; ++s) {
-    within += sum_.at[s];
-    room += sum_.at[s] * (lattice_->cells - s);
+  for (uint32_t s = sum_->cells().begin; s < sum_->cells().end; ++s) {
+    within += sum_->cells().at[s];
+    room += sum_->cells().at[s] * (lattice_->cells - s);
   }
   const double mean = static_cast<double>(pages_.size()) * sizes_.mean();
   pages_.push_back({std::max(0.0, 1 - within), std::max(0.0, mean - usable_ + room * lattice_->unit)});
@@ -109,6 +103,53 @@ PageLoad PageOverflow::Load(const PairsPerPage& pairs_per_page) {
   load.overflow_ratio = load.overflow_bytes / bytes;
   load.fill_factor = bytes / usable_;
   return load;
+}
+
+double PageOverflow::NormalAtMost(double bytes, double pairs) const {
+  if (pairs == 0) return 1;
+  const double z = (bytes - pairs * sizes_.mean()) / (std::sqrt(pairs) * sizes_.sigma());
+  return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
+std::vector<double> PageOverflow::Fill(const PairsPerPage& pairs_per_page) const {
+  std::vector<double> fill(kFillParts + 1);
+  if (lattice_) {
+    AddFillBySums(pairs_per_page, &fill);
+  } else {
+    for (uint64_t m = pairs_per_page.first(); m < pairs_per_page.end(); ++m) {
+      AddFill(m, pairs_per_page.Probability(m), &fill);
+    }
+  }
+  fill[kFillParts] += std::max(0.0, 1 - std::accumulate(fill.begin(), fill.end(), 0.0));
+  return fill;
+}
+
+void PageOverflow::AddFill(uint64_t pairs, double share, std::vector<double>* fill) const {
+  if (sizes_.constant()) {
+    const auto size = static_cast<uint64_t>(sizes_.mean());
+    (*fill)[FillPart(pairs * size, static_cast<uint64_t>(usable_))] += share;
+    return;
+  }
+  double below = 0;
+  for (uint64_t part = 0; part < kFillParts; ++part) {
+    const double end = usable_ * static_cast<double>(part + 1) / kFillParts;
+    const double at_most = NormalAtMost(end, static_cast<double>(pairs));
+    (*fill)[part] += share * (at_most - below);
+    below = at_most;
+  }
+}
+
+void PageOverflow::AddFillBySums(const PairsPerPage& pairs_per_page,
+                                 std::vector<double>* fill) const {
+  LatticeSum sum(lattice_->cells);
+  for (uint64_t m = 0; m < pairs_per_page.end() && sum.fits(); ++m) {
+    const double share = m < pairs_per_page.first() ? 0 : pairs_per_page.Probability(m);
+    const CellProbabilities& cells = sum.cells();
+    for (uint32_t s = cells.begin; s < cells.end; ++s) {
+      (*fill)[FillPart(s, lattice_->cells)] += share * cells.at[s];
+    }
+    sum.AddSize(*lattice_);
+  }
 }
 
 uint64_t PageOverflow::PagesForFill(uint64_t pairs, double fill) const {

@@ -11,6 +11,7 @@
 // convolution. No step uses a factorial or a power, so nothing underflows for large pages.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -35,6 +36,11 @@ class PairsPerPage {
   explicit PairsPerPage(double pairs_per_page);
 
   double mean() const { return mean_; }
+  // The numbers that are possible: from first() on, below end().
+  uint64_t first() const { return first_; }
+  uint64_t end() const { return first_ + probability_.size(); }
+  // Of a possible number.
+  double Probability(uint64_t m) const { return probability_[m - first_]; }
 
   // The mean of f(m) over pages, for m pairs in a page.
   template <typename F>
@@ -58,6 +64,13 @@ class PairsPerPage {
 std::optional<uint64_t> FewestPages(uint64_t pairs, uint64_t about,
                                     const std::function<bool(const PairsPerPage&)>& within);
 
+// The part of a page to which it is filled: 0 for at most 1 % and for an empty page, 1 for more than
+// that and at most 2 %, and so on; kFillParts for a page that overflows.
+inline constexpr uint64_t kFillParts = 100;
+inline uint64_t FillPart(uint64_t filled, uint64_t usable) {
+  return filled == 0 ? 0 : std::min(kFillParts, (filled * kFillParts - 1) / usable);
+}
+
 struct PageLoad {
   double overflow_probability = 0;  // that a page overflows (eq. 2)
   double overflow_bytes = 0;        // spilled per page, on average (eq. 2)
@@ -80,6 +93,9 @@ class PageOverflow {
   Page At(uint64_t pairs);
 
   PageLoad Load(const PairsPerPage& pairs_per_page);
+  // The distribution of the fill (eq. 6): the shares of pages by FillPart. As in the fill factor,
+  // all pairs that are hashed to a page count.
+  std::vector<double> Fill(const PairsPerPage& pairs_per_page) const;
 
   // The fewest pages that keep the overflow at or below a bound in (0, 1). None if 64 pages per pair do not.
   std::optional<uint64_t> PagesForProbability(uint64_t pairs, double bound);
@@ -89,14 +105,16 @@ class PageOverflow {
 
  private:
   Page NormalAt(double pairs) const;
+  double NormalAtMost(double bytes, double pairs) const;  // the probability
   void AddPair();
+  void AddFill(uint64_t pairs, double share, std::vector<double>* fill) const;
+  void AddFillBySums(const PairsPerPage& pairs_per_page, std::vector<double>* fill) const;
 
   const SizeDistribution sizes_;
   const double usable_;
   std::optional<SizeLattice> lattice_;  // for sizes without a closed form
-  std::vector<Page> pages_;  // by number of pairs, as far as needed
-  CellProbabilities sum_;    // of pages_.size() - 1 pairs, as far as it is within a page
-  CellProbabilities next_;
+  std::vector<Page> pages_;         // by number of pairs, as far as needed
+  std::optional<LatticeSum> sum_;   // of pages_.size() - 1 pairs
 };
 
 }  // namespace compassdb

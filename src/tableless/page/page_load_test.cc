@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "tableless/flush/record_spill.h"
 #include "util/random.h"
@@ -141,6 +142,56 @@ TEST(PageOverflowTest, SmallCasesByEnumeration) {
   }
 }
 
+// All sequences of five pairs, each hashed to one of three pages.
+TEST(PageFillTest, FewPairsByEnumeration) {
+  constexpr int kPairs = 5, kPages = 3;
+  const std::vector<Share> shares = {{1, 0.5}, {3, 0.3}, {5, 0.2}};
+  for (uint64_t usable = 1; usable <= 26; ++usable) {
+    std::vector<double> want(kFillParts + 1);
+    for (uint32_t code = 0; code < std::pow(4, kPairs); ++code) {
+      double p = 1;
+      uint64_t sum = 0;
+      for (uint32_t i = 0, rest = code; i < kPairs; ++i, rest /= 4) {
+        const uint32_t kind = rest % 4;
+        p *= kind == 3 ? 1 - 1.0 / kPages : shares[kind].weight / kPages;
+        sum += kind == 3 ? 0 : shares[kind].bytes;
+      }
+      uint64_t part = 0;
+      while (part < kFillParts && sum * kFillParts > (part + 1) * usable) ++part;
+      want[part] += p;
+    }
+    PageOverflow overflow(SizeDistribution::Histogram(shares), usable);
+    const std::vector<double> fill = overflow.Fill(PairsPerPage(kPairs, kPages));
+    ASSERT_EQ(fill.size(), want.size());
+    for (size_t i = 0; i < want.size(); ++i) {
+      EXPECT_NEAR(fill[i], want[i], 1e-12) << usable << " bytes, part " << i;
+    }
+  }
+}
+
+// One size is a histogram of one size, and a normal law one of its whole bytes.
+TEST(PageFillTest, ClosedFormsAgreeWithConvolution) {
+  const auto fill = [](const SizeDistribution& sizes) {
+    return PageOverflow(sizes, kPage).Fill(PairsPerPage(1000, 190));
+  };
+  const SizeDistribution normal = SizeDistribution::Normal(400, 25);
+  const std::vector<double> constant = fill(SizeDistribution::Constant(400));
+  const std::vector<double> of_one = fill(SizeDistribution::Histogram({{400, 1}, {401, 1e-13}}));
+  const std::vector<double> closed = fill(normal);
+  const std::vector<double> summed = fill(SizeDistribution::Histogram(normal.Shares(kPage)));
+  for (uint64_t i = 0; i <= kFillParts; ++i) {
+    EXPECT_NEAR(constant[i], of_one[i], 1e-9) << i;
+    EXPECT_NEAR(closed[i], summed[i], 1e-3) << i;  // a part ends within a byte
+  }
+}
+
+TEST(PageFillTest, PairsLargerThanAPage) {
+  const PageOverflow overflow(SizeDistribution::Uniform(5000, 7000), kPage);
+  const std::vector<double> fill = overflow.Fill(PairsPerPage(4, 4));
+  EXPECT_NEAR(fill[0], std::pow(0.75, 4), 1e-12);
+  EXPECT_NEAR(fill[kFillParts], 1 - std::pow(0.75, 4), 1e-12);
+}
+
 // The closed form of the normal law against sums of its whole bytes.
 TEST(PageOverflowTest, ClosedFormAgreesWithConvolution) {
   const SizeDistribution normal = SizeDistribution::Normal(400, 25);
@@ -199,7 +250,9 @@ void Simulate(const SizeDistribution& sizes, uint64_t usable, uint64_t pairs, ui
     }
   }
   Sample overflows, excess, records, bytes, hashed;
+  std::vector<double> fill(kFillParts + 1);
   for (const Page& page : all) {
+    ++fill[FillPart(page.hashed, usable)];
     overflows.Add(page.hashed > usable ? 1 : 0);
     excess.Add(page.hashed > usable ? static_cast<double>(page.hashed - usable) : 0);
     records.Add(static_cast<double>(page.spilled));
@@ -209,6 +262,12 @@ void Simulate(const SizeDistribution& sizes, uint64_t usable, uint64_t pairs, ui
   const double n = static_cast<double>(pages);
   const PairsPerPage pairs_per_page(pairs, pages);
   const PageLoad load = PageOverflow(sizes, usable).Load(pairs_per_page);
+  const std::vector<double> shares = PageOverflow(sizes, usable).Fill(pairs_per_page);
+  EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-9);
+  EXPECT_NEAR(shares[kFillParts], load.overflow_probability, 1e-9);
+  for (uint64_t i = 0; i <= kFillParts; ++i) {
+    EXPECT_NEAR(fill[i], shares[i] * n, 5 * std::sqrt(shares[i] * n) + 3) << i << " %";
+  }
   overflows.Expect(load.overflow_probability, n, "overflow probability");
   excess.Expect(load.overflow_bytes, n, "overflow bytes");
   excess.Expect(load.overflow_ratio * static_cast<double>(pairs) * sizes.mean() / n, n, "overflow ratio");

@@ -199,9 +199,20 @@ Status ChoosePages(const TablelessWorkload& w, const Held& held, uint64_t usable
 // Applies the formulas to the pairs that pages can hold.
 void AddLoad(const Held& held, uint64_t page_header, uint64_t usable, TablelessPlan* plan) {
   plan->used_bytes_per_update = kWritesPerUpdate * static_cast<double>(page_header);
-  if (held.pairs == 0) return;
+  if (held.pairs == 0) {
+    plan->page_fill.assign(kFillParts + 1, 0);
+    plan->page_fill[0] = 1;
+    plan->pages_by_pairs = {{0, 1, 0}};
+    return;
+  }
   const PairsPerPage pairs_per_page(held.pairs, plan->pages);
-  const PageLoad load = PageOverflow(held.sizes, usable).Load(pairs_per_page);
+  PageOverflow page_overflow(held.sizes, usable);
+  const PageLoad load = page_overflow.Load(pairs_per_page);
+  plan->page_fill = page_overflow.Fill(pairs_per_page);
+  for (uint64_t m = pairs_per_page.first(); m < pairs_per_page.end(); ++m) {
+    const double share = pairs_per_page.Probability(m);
+    plan->pages_by_pairs.push_back({m, share, page_overflow.At(m).probability});
+  }
   RecordSpill record_spill(held.sizes, usable);
   const RecordSpill::Spill spill = record_spill.Load(pairs_per_page);
   const auto pages = static_cast<double>(plan->pages);

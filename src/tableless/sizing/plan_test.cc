@@ -39,6 +39,17 @@ TEST(PlanTablelessTest, EachFigure) {
     if (m > 10) spilled += Poisson(5, m) * (m - 10);
     kept_with_one_more += Poisson(5, m) * std::min(10, m + 1);
   }
+  // Each of ten takes a tenth of a page.
+  ASSERT_EQ(plan.page_fill.size(), 101u);
+  EXPECT_NEAR(plan.page_fill[0], Poisson(5, 0), 1e-8);
+  for (int m = 1; m <= 10; ++m) EXPECT_NEAR(plan.page_fill[10 * m - 1], Poisson(5, m), 1e-8) << m;
+  EXPECT_NEAR(plan.page_fill[100], probability, 1e-8);
+  ASSERT_GT(plan.pages_by_pairs.size(), 15u);
+  for (uint64_t m = 0; m <= 15; ++m) {
+    EXPECT_EQ(plan.pages_by_pairs[m].pairs, m);
+    EXPECT_NEAR(plan.pages_by_pairs[m].share, Poisson(5, static_cast<double>(m)), 1e-8) << m;
+    EXPECT_EQ(plan.pages_by_pairs[m].overflow_probability, m > 10 ? 1 : 0) << m;
+  }
   EXPECT_EQ(plan.pages, w.pages);
   EXPECT_EQ(plan.page_size, 4096u);
   EXPECT_NEAR(plan.user_bytes, 400e9, 1);
@@ -142,6 +153,8 @@ TEST(PlanTablelessTest, PairsThatNoPageHolds) {
   small.value_size = 50000;
   EXPECT_EQ(PlanOf(small).pages, 256u);
   EXPECT_EQ(PlanOf(small).overflow_records, 900'000);
+  EXPECT_EQ(PlanOf(small).page_fill[0], 1);
+  EXPECT_EQ(PlanOf(small).pages_by_pairs.size(), 1u);
 }
 
 // The same sizes, said in several ways.

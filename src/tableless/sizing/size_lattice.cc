@@ -66,4 +66,16 @@ void SizeLattice::Convolve(const CellProbabilities& from, CellProbabilities* to)
   }
 }
 
+LatticeSum::LatticeSum(uint32_t cells) : sum_(cells), next_(cells) {
+  sum_.at[0] = 1;
+  sum_.end = 1;
+}
+
+void LatticeSum::AddSize(const SizeLattice& lattice) {
+  lattice.Convolve(sum_, &next_);
+  next_.Trim();
+  sum_.Clear();
+  std::swap(sum_, next_);
+}
+
 }  // namespace compassdb

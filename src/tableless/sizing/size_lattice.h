@@ -45,4 +45,18 @@ struct SizeLattice {
   void Convolve(const CellProbabilities& from, CellProbabilities* to) const;
 };
 
+// The sum of more and more sizes, at first of none, as far as it fits the page.
+class LatticeSum {
+ public:
+  explicit LatticeSum(uint32_t cells);
+
+  const CellProbabilities& cells() const { return sum_; }
+  bool fits() const { return sum_.begin < sum_.end; }
+  // `lattice` has as many cells.
+  void AddSize(const SizeLattice& lattice);
+
+ private:
+  CellProbabilities sum_, next_;
+};
+
 }  // namespace compassdb
