@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,17 @@
 #include "store/compaction_task.h"
 
 namespace compassdb {
+
+// Numbers of pages. A pair in the overflow store counts for the page that its key is hashed to.
+struct PageContents {
+  // [i]: filled to more than i percent and to at most i + 1; [0]: empty pages, too; [100]: to more.
+  std::vector<uint64_t> by_fill;
+  struct ByPairs {
+    uint64_t pages = 0;
+    uint64_t overflowing = 0;  // of them with pairs in the overflow store
+  };
+  std::map<uint64_t, ByPairs> by_pairs;
+};
 
 class Pages {
  public:
@@ -31,6 +43,8 @@ class Pages {
   // is none, or it is running.
   virtual std::unique_ptr<CompactionTask> PickLongWork() = 0;
   virtual bool NeedsLongWork() const = 0;
+  // Reads every page. Any thread.
+  virtual Status CountContents(PageContents* contents) const = 0;
 };
 
 }  // namespace compassdb

@@ -18,6 +18,7 @@
 
 #include "store/job_file.h"
 #include "store/pages.h"
+#include "tableless/sizing/page_contents.h"
 #include "tableless/sizing/page_sizing.h"
 #include "tableless/tableless_view.h"
 
@@ -96,6 +97,9 @@ class TablelessStore final : public Store, private Pages {
   uint64_t Rehashing() const override;
   std::unique_ptr<CompactionTask> PickLongWork() override;
   bool NeedsLongWork() const override { return NeedsOverflowRewrite() || !SectionsToRehash().empty(); }
+  Status CountContents(PageContents* contents) const override {
+    return compassdb::CountContents(*current(), contents);
+  }
 
   struct PreparedPages;
 

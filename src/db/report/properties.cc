@@ -354,6 +354,8 @@ bool ReadText(const FamilyState& f, const std::string& name, std::string* value)
     *value = CompassStats(f);
   } else if (name == "compassdb.stats-json") {
     *value = CompassStatsJson(f);
+  } else if (name == "compassdb.tableless-page-fill") {
+    return PageFillJson(f, value);
   } else {
     return false;
   }

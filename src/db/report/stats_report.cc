@@ -6,6 +6,7 @@
 
 #include "options/option_info.h"
 #include "options/store_choices.h"
+#include "store/pages.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
 
@@ -183,6 +184,25 @@ std::string CompassStatsJson(const FamilyState& f) {
         Ull{f.memtables[0]->ApproximateMemoryUsage()}, Ull{f.sources.written.bytes}, Ull{c.Sum(c.slowdowns)},
         Ull{c.Sum(c.stops)}, Ull{f.pending_bytes});
   return out;
+}
+
+bool PageFillJson(const FamilyState& f, std::string* json) {
+  const Pages* const pages = f.family->store()->pages();
+  PageContents contents;
+  if (pages == nullptr || !pages->CountContents(&contents).ok()) return false;
+  *json = "{\"page_fill\":[";
+  for (size_t i = 0; i < contents.by_fill.size(); ++i) {
+    Print(json, "%s%llu", i == 0 ? "" : ",", Ull{contents.by_fill[i]});
+  }
+  *json += "],\"pages_by_pairs\":[";
+  const char* separator = "";
+  for (const auto& [pairs, alike] : contents.by_pairs) {
+    Print(json, "%s{\"pairs\":%llu,\"pages\":%llu,\"overflowing\":%llu}", separator, Ull{pairs},
+          Ull{alike.pages}, Ull{alike.overflowing});
+    separator = ",";
+  }
+  *json += "]}";
+  return true;
 }
 
 std::string LevelStatsText(const FamilyState& f) {

@@ -11,6 +11,8 @@ namespace compassdb {
 
 std::string CompassStats(const FamilyState& state);
 std::string CompassStatsJson(const FamilyState& state);
+// Reads all pages of a table-less family. False if that fails or the family has none.
+bool PageFillJson(const FamilyState& state, std::string* json);
 std::string CFStats(const FamilyState& state);
 void AddCFStats(const FamilyState& state, std::map<std::string, std::string>* value);
 std::string LevelStatsText(const FamilyState& state);

@@ -57,10 +57,54 @@ class TablelessPlanTest : public DbTest {
     const double mean = plan.overflow_bytes / plan.overflow_records;
     EXPECT_NEAR(static_cast<double>(Property("overflow-bytes")) / records, mean,
                 std::max(0.1, 4 / std::sqrt(records)) * mean);
+    CompareContents(plan);
     // A record's sequence takes a byte less in the first ones than is planned for.
     EXPECT_NEAR(static_cast<double>(Property("bytes")), plan.record_bytes, 0.01 * plan.record_bytes);
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+  // The pages that hold so much, or so many pairs, against the plan's shares.
+  void CompareContents(const TablelessPlan& plan) {
+    std::string text;
+    ASSERT_TRUE(db_->GetProperty("compassdb.tableless-page-fill", &text));
+    const std::vector<uint64_t> numbers = NumbersIn(text);
+    const auto pages = static_cast<double>(plan.pages);
+    ASSERT_GT(numbers.size(), 101u);
+    double found = 0, planned = 0;
+    for (size_t part = 0; part <= 100; ++part) {
+      found += static_cast<double>(numbers[part]);
+      planned += pages * plan.page_fill[part];
+      if (part % 10 != 5) continue;  // not where pages of one size more begin
+      const double deviation = std::sqrt(planned * (1 - planned / pages));
+      EXPECT_NEAR(found, planned, 5 * deviation + 0.02 * pages) << part << " %";
+    }
+    EXPECT_EQ(found, pages);
+    EXPECT_NEAR(static_cast<double>(numbers[100]), pages * plan.overflow_probability,
+                5 * std::sqrt(pages * plan.overflow_probability) + 0.02 * pages);
+    uint64_t counted = 0, pairs = 0, overflowing = 0;
+    for (size_t i = 101; i + 2 < numbers.size(); i += 3) {
+      pairs += numbers[i] * numbers[i + 1];
+      counted += numbers[i + 1];
+      overflowing += numbers[i + 2];
+      const auto same = std::find_if(plan.pages_by_pairs.begin(), plan.pages_by_pairs.end(),
+                                     [&](const auto& of_plan) { return of_plan.pairs == numbers[i]; });
+      ASSERT_NE(same, plan.pages_by_pairs.end());
+      const double want = pages * same->share;
+      EXPECT_NEAR(static_cast<double>(numbers[i + 1]), want, 5 * std::sqrt(want) + 3) << numbers[i] << " pairs";
+    }
+    EXPECT_EQ(counted, plan.pages);
+    EXPECT_EQ(pairs, static_cast<uint64_t>(kPairs));
+    EXPECT_NEAR(static_cast<double>(overflowing), static_cast<double>(numbers[100]), 2);  // within a byte
+  }
+  // The numbers in a text, in their order.
+  static std::vector<uint64_t> NumbersIn(const std::string& text) {
+    std::vector<uint64_t> numbers;
+    for (size_t at = text.find_first_of("0123456789"); at != std::string::npos;) {
+      const size_t end = text.find_first_not_of("0123456789", at);
+      numbers.push_back(std::stoull(text.substr(at, end - at)));
+      at = text.find_first_of("0123456789", end);
+    }
+    return numbers;
   }
   // Fills a store with the default options except for small memtables, so that its sections grow again and again,
   // and compares with its plan. Expects a number of pages between that of a growth and that before the next.

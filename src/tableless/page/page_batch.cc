@@ -175,4 +175,32 @@ void PageBatch::Read(std::vector<uint64_t> page_keys, bool keep) {
   CountPagesRead(view_->statistics(), pages_read_, bytes_read_);
 }
 
+Status VisitPages(const TablelessView& view, uint32_t section, uint32_t batch, uint64_t stride,
+                  const std::function<Status(uint64_t page, const Slice& records)>& visit,
+                  uint64_t* bytes_read) {
+  const uint64_t pages = view.parts().sections[section]->meta.pages;
+  PageBatch read(&view);
+  Status s;
+  for (uint64_t first = 0; s.ok() && first < pages; first += stride) {
+    std::vector<uint64_t> keys;
+    const uint64_t end = std::min(pages, first + batch);
+    for (uint64_t page = first; page < end; ++page) keys.push_back(PageKey(section, page));
+    const size_t n = keys.size();
+    read.Read(std::move(keys), /*keep=*/false);
+    *bytes_read += read.bytes_read();
+    for (size_t i = 0; s.ok() && i < n; ++i) {
+      const uint64_t page = first + i;
+      PageRoom room;
+      Slice records;
+      if (read.status(i).ok()) {
+        records = read.records(i);
+      } else {
+        s = view.ReadPage(section, page, &room, &records);
+      }
+      if (s.ok()) s = view.Annotate(visit(page, records), section, page);
+    }
+  }
+  return s;
+}
+
 }  // namespace compassdb

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -84,5 +85,12 @@ class PageBatch {
   uint64_t bytes_read_ = 0;
   size_t pages_read_ = 0;
 };
+
+// Calls `visit` for pages of a section: for `batch` neighbours, which are read together, then for
+// those that are `stride` behind them. A page that is being written is read again until it is
+// whole. Adds to *bytes_read.
+Status VisitPages(const TablelessView& view, uint32_t section, uint32_t batch, uint64_t stride,
+                  const std::function<Status(uint64_t page, const Slice& records)>& visit,
+                  uint64_t* bytes_read);
 
 }  // namespace compassdb

@@ -26,23 +26,8 @@ Status CountInPages(const TablelessView& view, uint32_t section, uint32_t batch,
   const uint64_t pages = parts.sections[section]->meta.pages;
   const uint64_t wanted = std::max(kLeastSamplePages, kSampleBytes / parts.geometry.page_bytes);
   const uint64_t stride = std::max<uint64_t>(batch, batch * (pages / wanted));
-  PageBatch read(&view);
-  Status s;
-  for (uint64_t first = 0; s.ok() && first < pages; first += stride) {
-    std::vector<uint64_t> keys;
-    for (uint64_t page = first; page < std::min(pages, first + batch); ++page) keys.push_back(PageKey(section, page));
-    const size_t n = keys.size();
-    read.Read(std::move(keys), /*keep=*/false);
-    *bytes_read += read.bytes_read();
-    for (size_t i = 0; s.ok() && i < n; ++i) {
-      PageRoom room;
-      Slice records;
-      // A flush may be writing it: it is read again until it is whole.
-      s = read.status(i).ok() ? Status::OK() : view.ReadPage(section, first + i, &room, &records);
-      if (s.ok()) s = view.Annotate(Count(read.status(i).ok() ? read.records(i) : records, counts), section, first + i);
-    }
-  }
-  return s;
+  const auto count = [&](uint64_t, const Slice& records) { return Count(records, counts); };
+  return VisitPages(view, section, batch, stride, count, bytes_read);
 }
 
 }  // namespace
