@@ -62,6 +62,10 @@ ONE = {
     "peak_db_bytes": 2000,
     "properties": {
         "compassdb.tableless-unjournaled-pages": 50,
+        "compassdb.tableless-pages": 4,
+        "compassdb.tableless-records": 22,
+        "compassdb.tableless-bytes": 8160,
+        "compassdb.tableless-overflow-bytes": 408,
         "compassdb.value-group-least": 100,
         "compassdb.value-group-most": 110,
         "compassdb.value-bytes": 95,
@@ -393,7 +397,7 @@ class CompareTest(unittest.TestCase):
 
     def test_every_measured_suite_with_all_its_steps(self):
         sys.path.insert(0, str(COMPARE.parent))
-        from comparelib import bolt, cli, device, hashkv, kallax, measure, physical
+        from comparelib import bolt, cli, device, hashkv, kallax, measure, page_model, physical
 
         steady, tableless = [], []
 
@@ -414,7 +418,21 @@ class CompareTest(unittest.TestCase):
             figures |= {"operations": ops, "foreground_seconds": 1}
             return {**ONE, **figures, "live_user_bytes": 1000}
 
+        def pages(cmd):
+            # Of four pages one has six pairs and overflows. The plan: one of five.
+            if "stats" in cmd:
+                alike = [{"pairs": n, "pages": 2, "overflowing": n // 6} for n in (5, 6)]
+                return {"page_fill": [0] * 50 + [3] + [0] * 49 + [1], "pages_by_pairs": alike}
+            plan = {"overflow_probability": 0.2, "fill_factor": 0.5}
+            plan |= {"overflow_ratio": 0.1, "cut_overflow_ratio": 0.09}
+            plan["page_fill"] = [0] * 50 + [0.8] + [0] * 49 + [0.2]
+            alike = [{"pairs": n, "share": 0.5, "overflow_probability": 0.1} for n in (5, 6)]
+            return {**plan, "pages_by_pairs": alike}
+
         measure.call = result
+        self.addCleanup(setattr, page_model, "output_of", page_model.output_of)
+        page_model.output_of = pages
+        (self.dir / "compassdb").symlink_to("kvbench-compassdb")
         self.addCleanup(setattr, physical, "of", physical.of)
         physical.of = lambda path: physical.Space(physical=1200 if "compassdb" in path else 1000)
         device.start_stall_probe = lambda work_dir, seconds: "fio"
@@ -537,6 +555,18 @@ class CompareTest(unittest.TestCase):
             text = "".join(xml.etree.ElementTree.parse(self.dir / f"{suite}-cpu.svg").getroot().itertext())
             for word in words:
                 self.assertIn(word, text, suite)
+        # A quarter of the pages instead of a fifth, a twentieth of the bytes instead of a tenth.
+        mine = [line.split()[-6:] for line in lines if line.startswith("kallax-model-all ")]
+        want = [["25", "≤", "8", "%"], ["50", "≤", "8", "%"], ["5", "≤", "1", "%"]]
+        self.assertEqual([line[:4] for line in mine], want)
+        for plot, curve in (
+            ("5", "P_ovf(m), store"),
+            ("fill", "equation 6"),
+            ("6a", "overflow, store"),
+            ("6b", "fill, equation 7"),
+        ):
+            tree = xml.etree.ElementTree.parse(self.dir / f"kallax-model-{plot}.svg")
+            self.assertIn(curve, "".join(tree.getroot().itertext()))
         for plot in ("overflow-ops", "size-data-a-ops", "size-value-b-p99_us", "size-written-write_amp"):
             xml.etree.ElementTree.parse(self.dir / f"kallax-{plot}.svg")
 
@@ -545,7 +575,7 @@ class CompareTest(unittest.TestCase):
 
         size = figures.Size(cli.parse(["--suite", "kallax", "--long"]))
         for name, suite in kallax.SUITES.items():
-            if name != "kallax-size":  # which has less and more of them
+            if name not in ("kallax-size", "kallax-model"):  # which have less and more of them
                 self.assertEqual({group.records for group in suite(size)}, {5_000_000}, name)
 
     def test_pages_of_the_table_less_store(self):

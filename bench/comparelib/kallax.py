@@ -5,6 +5,7 @@ and a data cache of 1 % of the data (LevelDB knows the page cache alone)."""
 
 import math
 
+from . import page_model
 from .figures import data_cache
 from .hashkv import ZIPF, options, pieces
 from .plan import Group, Step, Target
@@ -266,6 +267,58 @@ def key_store(size):
     ]
 
 
+# Figures 5 and 6: pairs per page, the points of 6a and 6b, and by how many percent the store may be
+# off the formulas.
+PAIRS_PER_PAGE = 5
+PAGES_BY = (0.6, 0.75, 1, 1.5, 2)
+PAIRS_BY = (0.25, 0.5, 1, 1.25, 1.5)
+OFF, FILL_OFF = 8, 1
+
+
+def model(size):
+    """Figures 5 and 6: stores with pairs of N(400, 25) bytes, next to the formulas."""
+    records = size.records(5_000_000, 2_000_000)
+    value = page_model.PAIR - page_model.RECORD_HEADER - KEY
+    limits = {"overflowing_off": OFF, "overflow_bytes_off": OFF, "fill_distance": FILL_OFF}
+    targets = [Target(m, "<=", limit, engine=NO_KEYS, unit=" %") for m, limit in limits.items()]
+    properties = ",".join(f"compassdb.{p}" for p in page_model.PROPERTIES)
+
+    def filled(name, title, pairs, pages, **fields):
+        return Group(
+            name=name,
+            title=title,
+            records=pairs,
+            value_size=value,
+            value_sizes=page_model.normal_sizes(value, page_model.SIGMA),
+            key_size=KEY,
+            engines=[NO_KEYS],
+            steps=[Step("load", "load", pages=True, **fields)],
+            memtable_mb=max(8, pairs * page_model.PAIR >> 22),  # four flushes
+            flags=["--disable-wal", "--properties", properties],
+            threads=2,
+            extra={NO_KEYS: options(tableless(pages=pages, key_store="false"))},
+        )
+
+    few = records // 8
+    pages = few // PAIRS_PER_PAGE
+    shapes = {(few, round(pages * share)): "pages" for share in PAGES_BY}
+    shapes |= {(round(few * share), pages): "pairs" for share in PAIRS_BY}
+    shapes[(few, pages)] = "both"
+    groups = [
+        filled(
+            "kallax-model-all",
+            f"Figure 5, equation 6: {records:,} pairs, {PAIRS_PER_PAGE} per page",
+            records,
+            records // PAIRS_PER_PAGE,
+            targets=targets,
+        )
+    ]
+    return groups + [
+        filled(f"kallax-model-{kind}-{k}-{n}", f"Figure 6: {k:,} pairs in {n:,} pages", k, n)
+        for (k, n), kind in sorted(shapes.items())
+    ]
+
+
 SUITES = {
     "kallax": baseline,
     "kallax-size": sizes,
@@ -273,4 +326,5 @@ SUITES = {
     "kallax-rehash": rehash,
     "kallax-scan": scan,
     "kallax-keystore": key_store,
+    "kallax-model": model,
 }

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plots of the KallaxDB paper's suites."""
 
+from . import page_model
 from .bars import Bars, by_step
 from .kallax import OVERFLOWING, WRITTEN
 from .paper import median_of, named, series
 
+
+MOST_PAIRS = 15  # figure 5
 
 # Metric: what its plot says; of figure 7 and tables 6 and 7.
 CLIENTS = {
@@ -88,6 +91,60 @@ def rehash(groups, results):
     return out
 
 
+def percent(points):
+    return [(x, 100 * y) for x, y in points]
+
+
+def by_pairs(result):
+    """Figure 5, and equation 6."""
+    contents, plan, paper = (result["page_model"][part] for part in ("contents", "plan", "paper"))
+    pages = sum(contents["page_fill"])
+    stored = [p for p in contents["pages_by_pairs"] if p["pairs"] <= MOST_PAIRS]
+    formula = [p for p in paper["pages_by_pairs"] if p["pairs"] <= MOST_PAIRS]
+    curves = {
+        "P_pg(m), equation 4": percent((p["pairs"], p["share"]) for p in formula),
+        "P_pg(m), store": percent((p["pairs"], p["pages"] / pages) for p in stored),
+        "P_ovf(m), equation 1": percent((p["pairs"], p["overflow_probability"]) for p in formula),
+        "P_ovf(m), store": percent((p["pairs"], p["overflowing"] / p["pages"]) for p in stored),
+    }
+    fills = {"equation 6": plan["page_fill"], "store": page_model.shares(contents["page_fill"])}
+    fills = {name: percent(enumerate(parts[:-1], 1)) for name, parts in fills.items()}
+    title = "Figure 5: pages with m pairs, and those of them that overflow, %"
+    return [
+        ("5", title, "m", curves, True),
+        ("fill", "Equation 6: pages by fill, %", "% of the page, at most", fills, True),
+    ]
+
+
+def trade_off(results, suffix, x, label):
+    """Figure 6: `x`: the property that differs."""
+    figures = {
+        "overflow, equation 3": lambda r: r["page_model"]["paper"]["cut_overflow_ratio"],
+        "overflow, whole pairs": lambda r: r["page_model"]["plan"]["overflow_ratio"],
+        "overflow, store": page_model.overflow_ratio,
+        "fill, equation 7": lambda r: r["page_model"]["paper"]["fill_factor"],
+        "fill, store": page_model.fill,
+    }
+    at = {r["properties"][f"compassdb.{x}"]: r for r in results}
+    curves = {}
+    for name, figure in figures.items():
+        if at:
+            curves[name] = percent((at_x, figure(at[at_x])) for at_x in sorted(at))
+    return suffix, f"Figure {suffix}: bytes that overflow, and fill, %", label, curves, True
+
+
+def model(groups, results):
+    def of(*kinds):
+        return [r for r in results if r["group"].split("-")[2] in kinds]
+
+    by_pages, by_records = of("pages", "both"), of("pairs", "both")
+    return [
+        *(plot for result in of("all") for plot in by_pairs(result)),
+        trade_off(by_pages, "6a", "tableless-pages", "pages, with the same pairs"),
+        trade_off(by_records, "6b", "tableless-records", "pairs, in the same pages"),
+    ]
+
+
 DRAWN = {
     "kallax": bars_of("Figure 7", "Table 2"),
     "kallax-size": sizes,
@@ -95,6 +152,7 @@ DRAWN = {
     "kallax-rehash": rehash,
     "kallax-scan": bars_of("Table 6"),
     "kallax-keystore": bars_of("Table 7", "Table 5"),
+    "kallax-model": model,
 }
 
 

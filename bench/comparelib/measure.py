@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from . import device, hashkv, jobs, kallax, physical, runner
+from . import device, hashkv, jobs, kallax, page_model, physical, runner
 from .runner import RunError, say
 
 ENGINES = {
@@ -135,6 +135,10 @@ class Measurement:
             result["physical_bytes"] = physical.of(self.database(group, engine, repeat)).physical
         if step.jobs:
             result["job_seconds"] = jobs.seconds_in(self.database(group, engine, repeat))
+        if step.pages:
+            tool = runner.program(self.args, "compassdb")
+            place, properties = self.database(group, engine, repeat), result["properties"]
+            result["page_model"] = page_model.read(tool, place, properties, group.key_size)
         before = [r for r in self.of(group, engine=engine) if not group.refill or r["repeat"] == repeat]
         written = [r.get("device_bytes_written") or 0 for r in before]
         result["device_bytes_so_far"] = sum(written) + result["device_bytes_written"]

@@ -5,7 +5,7 @@ engine, and the figures that a step has to reach."""
 import statistics
 from dataclasses import dataclass, field
 
-from . import summary
+from . import page_model, summary
 
 
 @dataclass
@@ -50,6 +50,7 @@ class Step:
     share: float = None  # of the records, instead of an amount of time
     physical: bool = False  # what the database takes on a compressing drive is measured after it
     jobs: bool = False  # what flushes and collections took is read from the database's LOG after it
+    pages: bool = False  # what its pages hold is read after it (page_model)
     rate_of: tuple = None  # (label, share): steady, at that share of the faster engine's rate there
 
     @property
@@ -222,6 +223,7 @@ METRICS = {
     "delay_ms": lambda r: r.get("longest_delay_ms"),
     "device_stall_ms": lambda r: r.get("device_stall_ms"),
     "open_seconds": lambda r: r.get("open_seconds"),
+    **page_model.METRICS,
 }
 
 
