@@ -21,6 +21,7 @@ Rules:
   link        relative links and images in Markdown lead to a file or folder of the tree, and to a heading of it
   option      every member of an option struct has a row in its table of docs/options.md, which the option tables write
   property    the compassdb.* properties in the code are those listed in docs/operations/monitoring.md
+  paper       each row of docs/papers.md has a command, or says that there is none; its tests and suites exist
   test-scope  tests see the public API; tests of crashes and faults also env/ and util/ (those of crashes read
               manifests, too), fuzz targets all
 """
@@ -57,6 +58,9 @@ OPTION_STRUCTS = {
     "compassdb/table.h": ("PieceTableOptions",)}
 PROPERTIES = "src/db/report/properties.cc"
 PROPERTIES_LISTED = "docs/operations/monitoring.md"
+PAPERS = "docs/papers.md"
+PAPER_COLUMNS = 6
+NO_COMMAND = ("**not built**", "**not run**")
 TOP_HEADERS = {"rocksdb/db.h", "rocksdb/options.h", "rocksdb/advanced_options.h",
                "rocksdb/table.h", "rocksdb/convenience.h"}
 VOCABULARY = {"rocksdb/utilities/object_registry.h"}
@@ -255,6 +259,7 @@ class Checker:
                 self.check_links(path, read_lines(path))
         self.check_option_rows()
         self.check_properties()
+        self.check_papers()
 
     def check_option_rows(self):
         documented = os.path.join(self.root, "docs", "options.md")
@@ -286,6 +291,30 @@ class Checker:
             self.report("property", paths[0], in_code[name], "%s is not listed in %s" % (name, PROPERTIES_LISTED))
         for name in sorted(in_list.keys() - in_code.keys()):
             self.report("property", paths[1], in_list[name], "%s is not in %s" % (name, PROPERTIES))
+
+    def check_papers(self):
+        path = os.path.join(self.root, *PAPERS.split("/"))
+        if not os.path.exists(path):
+            return
+        tests, suites = {}, set()
+        for source in self.files("src", ("_test.cc",)):
+            module = os.path.relpath(source, os.path.join(self.root, "src")).split(os.sep)[0] + "_test"
+            found = re.findall(r"^TEST(?:_F|_P)?\((\w+), *(\w+)\)", "\n".join(read_lines(source)), re.M)
+            tests.setdefault(module, []).extend(".".join(names) for names in found)
+        for source in self.files(os.path.join("bench", "comparelib"), (".py",)):
+            suites.update(re.findall(r'"([\w.-]+)"', "\n".join(read_lines(source))))
+        for number, line in enumerate(read_lines(path), 1):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if len(cells) != PAPER_COLUMNS or cells[0] in ("§", "---"):
+                continue
+            if "`" not in cells[3] and not any(words in line for words in NO_COMMAND):
+                self.report("paper", path, number, "no command, and not one of " + ", ".join(NO_COMMAND))
+            for module, name in re.findall(r"`(\w+_test) ([\w.]+)[^`]*`", cells[3]):
+                if not any(name in test for test in tests.get(module, [])):
+                    self.report("paper", path, number, "%s has no test %s" % (module, name))
+            for name in re.findall(r"`suite ([\w.-]+)`", cells[3]):
+                if name not in suites:
+                    self.report("paper", path, number, "there is no suite " + name)
 
     def check_links(self, path, lines):
         for number, line in prose_of(lines):
@@ -429,6 +458,9 @@ BAD_SAMPLES = [
     ("option", "include/rocksdb/table.h", SPDX + "struct BlockBasedTableOptions {\n  void (*call)(int) = nullptr;\n};\n"),
     ("property", PROPERTIES, SPDX + 'const char* k = "compassdb.unlisted";\n'),
     ("property", PROPERTIES_LISTED, "| `compassdb.unknown` | nothing |\n"),
+    ("paper", PAPERS, "| 1 | a | b | | c | |\n"),
+    ("paper", PAPERS, "| 1 | a | b | `db_test NoTest` | | |\n"),
+    ("paper", PAPERS, "| 1 | a | b | `suite none` | | |\n"),
     ("link", "docs/a.md", "[b](b.md)\n"),
     ("link", "docs/performance/reports/a.md", "![a plot](fig.svg)\n"),
     ("link", "docs/a.md", "# One\n\nSee [two](#two).\n"),
@@ -448,6 +480,7 @@ GOOD_SAMPLES = [
     ("include/rocksdb/a.h", SPDX + '#include "rocksdb/slice.h"\n#include <string>\n'),
     ("include/rocksdb/options.h", SPDX + "struct DBOptions {\n  enum A { kA };\n  void F(int x);\n  using B = int;\n};\nint y;\n"),
     ("test/crash/a.cc", SPDX + '#include "env/file_system.h"\n#include "support/random.h"\n'),
+    (PAPERS, "| § | a | b | c | d | e |\n| 1 | a | b | | | **not built** |\n| 2 | a | b | `ctest x` | | |\n"),
     ("docs/a.md", "# One `b`: c/d\n\n[one](a.md#one-b-cd), [all](../docs/), [far](https://x.y/z.md), `[code](no.md)`\n"),
 ]
 
