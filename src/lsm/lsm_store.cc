@@ -685,6 +685,7 @@ PickerConfig LsmStore::MakePickerConfig() const {
   c.comparator = options->comparator;
   c.rewrites = options->leveled;
   c.one_level = options->one_level;
+  c.dynamic_levels = options->dynamic_levels;
   c.hash_range = options->hash_range;
   c.open_below = options_.keep_last_level;
   for (const TablePath& path : options->paths) c.path_targets.push_back(path.target_bytes);
@@ -797,12 +798,17 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.end = request.end;
   range.input_level = request.input_level;
   range.output_level = request.output_level;
+  range.to_base = request.to_base;
   range.created_before = request.created_before;
   range.tables = request.tables;
   range.path = request.path;
   range.released = request.released;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
                   true, nullptr, conflict);
+}
+
+int LsmStore::BaseLevel() const {
+  return compassdb::BaseLevel(MakePickerInput(), MakePickerConfig());
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {

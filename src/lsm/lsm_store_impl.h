@@ -85,7 +85,8 @@ class LsmStore : public Store, private ValueSpace, private Levels {
     return !dropped_ && current()->values.collects_when_idle();
   }
 
-  // Levels (requests.cc, ingest.cc; PickFlush as PickCompaction).
+  // Levels (requests.cc, ingest.cc; BaseLevel and PickFlush as PickCompaction).
+  int BaseLevel() const override;
   std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) override;
   std::unique_ptr<CompactionTask> PickDrop(std::span<const KeyRange> ranges,
                                            bool include_end) override;

@@ -28,6 +28,7 @@ struct Mix {
   bool filter_index = false;
   bool index_switches = false;  // reopened with the other point index or kind of compaction now and then
   bool leveled = false;  // with filter_index always
+  bool dynamic_levels = false;  // and of both kinds by turns, with index_switches
 };
 
 // A family without directories, as the options project it.
@@ -56,6 +57,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
     if (mix.filter_index) UseFilterIndex(&options);
     if (mix.filter_index || mix.leveled) {
       options.leveled = true;
+      options.dynamic_levels = mix.dynamic_levels;
       options.input_order = static_cast<InputOrder>(seed % 4);
       options.group_compaction_bytes = seed % 2 == 0 ? 0 : 12 << 10;
     }
@@ -94,6 +96,7 @@ TEST_P(LsmRandomTest, AgreesWithModel) {
         if (mix.index_switches) {
           options.filter_index = rnd.OneIn(2);
           options.leveled = options.filter_index || rnd.OneIn(2);
+          options.dynamic_levels = mix.dynamic_levels && options.leveled && rnd.OneIn(2);
         }
         h.Reopen(options);
       } else if (dice < (bound += 1)) {
@@ -163,6 +166,12 @@ INSTANTIATE_TEST_SUITE_P(
                           false, false, true},
                       Mix{"index switches", 100, 100, 10, 10, 4, ~0ull, false, false, 4, 1, false,
                           true, true},
+                      Mix{"dynamic levels", 100, 100, 10, 10, 4, ~0ull, false, false, 1, 1, false, false,
+                          false, true, true},
+                      Mix{"dynamic levels hash range", 100, 100, 10, 10, 4, ~0ull, false, true, 1, 2, false,
+                          false, false, true, true},
+                      Mix{"dynamic levels switches", 100, 100, 10, 10, 4, ~0ull, false, true, 4, 2, true,
+                          true, true, true, true},
                       Mix{"all switches", 100, 100, 10, 10, 4, ~0ull, false, true, 4, 2, true, true,
                           true}),
     [](const auto& info) {
@@ -237,6 +246,122 @@ TEST(LsmStoreTest, LeveledTablesMayHaveDirectories) {
   }
   EXPECT_NEAR(static_cast<double>(tables[0]), static_cast<double>(tables[1]), static_cast<double>(tables[1]) / 5);
   EXPECT_LT(written[0], written[1] * 3 / 2);  // directories and hash lists come on top
+}
+
+// A tree with dynamic levels grows, shrinks, and takes over one with configured sizes.
+class DynamicLevelsTest : public ::testing::Test {
+ protected:
+  DynamicLevelsTest() {
+    options_ = StoreHarness::SmallOptions();
+    UseFilterIndex(&options_);
+    options_.dynamic_levels = true;
+    options_.num_levels = 6;
+    options_.compression.assign(6, rocksdb::kNoCompression);
+    options_.group_compaction_bytes = 16 << 10;
+    options_.target_table_bytes = 1 << 10;
+    harness_.emplace(options_);
+  }
+  void Write(int flushes, uint64_t keys) {
+    for (int i = 0; i < flushes * 60; ++i) {
+      const auto letter = static_cast<char>('a' + i % 26);
+      harness_->Put(StoredKey(rnd_.Uniform(keys)), std::string(80, letter));
+      if (i % 60 != 59) continue;
+      harness_->Flush();
+      Settle();
+    }
+  }
+  // Compactions end, and leave levels of the sizes that they should have.
+  void Settle() {
+    for (int jobs = 0; harness_->CompactOnce(); ++jobs) ASSERT_LT(jobs, 500);
+    const std::vector<uint64_t> bytes = Bytes();
+    const auto base = static_cast<double>(options_.level1_max_bytes);
+    auto allowed = static_cast<double>(*std::max_element(bytes.begin() + 1, bytes.end()));
+    for (size_t level = bytes.size() - 2; level > 0; --level) {
+      const bool needed = allowed > base / 2;
+      allowed /= options_.level_multiplier;
+      EXPECT_LE(static_cast<double>(bytes[level]), needed ? std::max(base, allowed) : 0)
+          << "level " << level;
+    }
+    EXPECT_EQ(harness_->store()->PendingCompactionBytes(), 0u);
+  }
+  std::vector<uint64_t> Bytes() {
+    std::vector<uint64_t> bytes;
+    for (const auto& level : harness_->Tables()) {
+      bytes.push_back(0);
+      for (const TphMeta& t : level) bytes.back() += t.LiveDataBytes();
+    }
+    return bytes;
+  }
+  int FirstLevel() {
+    const std::vector<uint64_t> bytes = Bytes();
+    int level = 1;
+    while (level < options_.num_levels && bytes[static_cast<size_t>(level)] == 0) ++level;
+    return level;
+  }
+
+  StoreOptions options_;
+  std::optional<StoreHarness> harness_;
+  Random rnd_{11};
+};
+
+TEST_F(DynamicLevelsTest, ATreeGrowsUpwards) {
+  Write(2, 4000);
+  EXPECT_EQ(FirstLevel(), 5);  // and no other
+  Write(10, 4000);
+  EXPECT_EQ(FirstLevel(), 4);
+  Write(70, 4000);
+  EXPECT_EQ(FirstLevel(), 3);
+  const std::vector<uint64_t> bytes = Bytes();
+  EXPECT_GT(bytes[5], (bytes[3] + bytes[4]) * 2);
+  harness_->CheckAll("grown");
+  harness_->Verify();
+  harness_->Reopen();
+  EXPECT_FALSE(harness_->CompactOnce());
+  EXPECT_EQ(Bytes(), bytes);
+  Write(10, 4000);
+  harness_->CheckAll("reopened and written to");
+}
+
+TEST_F(DynamicLevelsTest, ATreeShrinks) {
+  Write(80, 4000);
+  EXPECT_EQ(FirstLevel(), 3);
+  harness_->DeleteRange(StoredKey(100), StoredKey(4000));
+  harness_->Flush();
+  harness_->Manual(0, 3);
+  harness_->Manual(3, 4);
+  harness_->Manual(4, 5);
+  Settle();
+  Write(40, 100);
+  EXPECT_EQ(FirstLevel(), 5);
+  harness_->CheckAll("shrunk");
+  harness_->Verify();
+}
+
+TEST_F(DynamicLevelsTest, AnExistingTreeIsTakenOver) {
+  for (const bool leveled : {true, false}) {
+    options_.dynamic_levels = false;
+    options_.leveled = options_.filter_index = leveled;
+    harness_->Reopen(options_);
+    for (int i = 0; i < 8000; ++i) {
+      harness_->Put(StoredKey(rnd_.Uniform(2500)), std::string(80, 'b'));
+      if (i % 500 != 499) continue;
+      harness_->Flush();
+      harness_->CompactAll();
+    }
+    if (leveled) {
+      EXPECT_EQ(FirstLevel(), 1);
+    }
+    for (int i = 0; i < 50; ++i) harness_->Put(StoredKey(rnd_.Uniform(2500)), std::string(80, 'c'));
+    harness_->Flush();
+    options_.leveled = options_.filter_index = options_.dynamic_levels = true;
+    harness_->Reopen(options_);
+    Settle();
+    EXPECT_GE(FirstLevel(), 2);
+    harness_->CheckAll("taken over");
+    harness_->Verify();
+    Write(20, 2500);
+    harness_->CheckAll("and written to");
+  }
 }
 
 // Each kind of compaction reads and compacts the other's tables.

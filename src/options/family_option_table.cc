@@ -175,8 +175,12 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
                        "per level"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_level_bytes), kFixed, kHint,
-                         "either way the levels above the deepest follow its size; dead data is "
-                         "bounded by max_dead_percent of CompassTable"));
+                         "works if tables are leveled: data collects on the last level; else the levels "
+                         "above the deepest follow its size either way")
+                   .When([](const F& o) {
+                     return o.level_compaction_dynamic_level_bytes &&
+                            !IsLeveled(TableSettingsOf(o.table_factory.get()).piece);
+                   }));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_file_size), kMutable, kHint,
                          "tables are split by their live data"));
   t->push_back(Scalar<F>(FIELD(target_file_size_base), kMutable, kYes,
@@ -240,7 +244,8 @@ void AddTables(OptionTable<F>* t) {
     t->push_back(alias);
   }
   t->push_back(Scalar<F>(FIELD(compression), kMutable, kYes, "none, Snappy, Zlib, BZip2, LZ4, LZ4HC, ZSTD"));
-  t->push_back(List<F>(FIELD(compression_per_level), kMutable, kYes, "of tables of the level"));
+  t->push_back(List<F>(FIELD(compression_per_level), kMutable, kYes,
+                       "of tables of the level, counted from level 0 with dynamic sizes, too"));
   t->push_back(Scalar<F>(FIELD(bottommost_compression), kMutable, kYes, "of the last level"));
   t->push_back(Nested<F>(FIELD(compression_opts), CompressionOptionTable, ParseCompressionList,
                          kMutable, kHint,

@@ -140,6 +140,8 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   out.max_pieces = table.piece.max_pieces;
   out.hash_range = table.piece.partition == Partition::kHashRange;
   out.one_level = table.piece.one_level;
+  out.dynamic_levels =
+      options.level_compaction_dynamic_level_bytes && out.leveled && !out.one_level;
   out.max_dead_percent = table.piece.max_dead_percent;
   out.max_dead_space_percent = table.piece.max_dead_space_percent;
   out.scan_bytes_per_read = table.piece.scan_bytes_per_read;

@@ -34,6 +34,8 @@ enum class IngestPlace {
 class Levels {
  public:
   virtual ~Levels() = default;
+  // The level that level 0 merges into.
+  virtual int BaseLevel() const = 0;
   // A task that merges the memtables into a level instead of Store::Flush; null: use Flush.
   // If the task fails, Flush is used.
   virtual std::unique_ptr<CompactionTask> PickFlush(const FlushRequest& request) = 0;

@@ -55,6 +55,7 @@ struct ManualCompaction {
   const Slice* end = nullptr;
   int input_level = 0;
   int output_level = 0;
+  bool to_base = false;  // level 0 moves to Levels::BaseLevel, if that is deeper than output_level
   uint64_t created_before = 0;  // bottommost: only tables holding a piece with a smaller id; 0: all
   std::optional<size_t> path;   // of StoreOptions::paths, for the files; none: as usual
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all

@@ -92,6 +92,8 @@ struct StoreOptions : CompactionTuning {
   bool filter_index = false;
   // A merge rewrites the tables that it overlaps, whole, and levels have their configured sizes.
   bool leveled = false;
+  // Instead, the sizes of levels follow the last one's. Needs `leveled`, without `one_level`.
+  bool dynamic_levels = false;
   bool hash_range = false;  // tables of new levels are cut by hash
   bool one_level = false;  // memtables merge straight into the one level that holds data
   // Dead bytes in files that punching cannot free, percent of live bytes; above, files are vacated. 0: never.

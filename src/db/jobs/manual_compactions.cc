@@ -5,6 +5,7 @@
 
 #include "db/jobs/table_compaction.h"
 #include "format/user_timestamp.h"
+#include "store/levels.h"
 #include "store/value_space.h"
 #include "util/no_memory.h"
 
@@ -171,11 +172,17 @@ Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& opti
   request.created_before = env_.commits->NewNumber();
   const int last = family->store()->options().last_job_level();
   const int occupied = DeepestLevel(family.get(), begin, end);
-  const int deepest = std::min(std::max(occupied, std::min(1, last)), last);
+  int base = 1;
+  if (family->store()->options().dynamic_levels) {
+    MutexLock lock(mu_);
+    base = family->store()->levels()->BaseLevel();
+  }
+  const int deepest = std::min(std::max(occupied, base), last);
   Status s;
   for (int level = 0; s.ok() && level < deepest; ++level) {
     request.input_level = level;
     request.output_level = level + 1;
+    request.to_base = level == 0 && base > 1;
     s = RunRequest(family, request, options.canceled);
   }
   using Bottommost = rocksdb::BottommostLevelCompaction;

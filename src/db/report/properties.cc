@@ -191,9 +191,7 @@ struct IntProperties {
     };
     p["rocksdb.live-sst-files-size"] = [](const F& f) { return f.Sum().total_bytes + f.view->Pages().stored_bytes; };
     p["rocksdb.total-sst-files-size"] = [](const F& f) { return f.view->StoredBytes(); };
-    p["rocksdb.base-level"] = [](const F& f) {
-      return static_cast<uint64_t>(std::min(1, f.family->store()->options().num_levels - 1));
-    };
+    p["rocksdb.base-level"] = [](const F& f) { return static_cast<uint64_t>(f.base_level); };
     p["rocksdb.estimate-oldest-key-time"] = [](const F& f) {
       uint64_t oldest = UINT64_MAX;
       f.view->ForEachTable([&oldest](int, const TphMeta& tph) {

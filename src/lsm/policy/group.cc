@@ -89,13 +89,14 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
   const bool settle = !config.rewrites || config.input_order == InputOrder::kLeastOverlap;
   std::vector<std::pair<double, UpperTable>> ranked;
   std::vector<UpperTable> chosen;
+  const auto enough = [&] { return limit > 0 && bytes <= limit; };
   const auto moves = [&](const UpperTable& v) {
     return v.first == v.last && SettlesOn(input, config, tables[v.index], level + 1);
   };
   for (const UpperTable& v : MeetNextLevel(input, config, level)) {
     if (tables[v.index].busy || !v.free) continue;
     if (settle && moves(v)) {
-      if (bytes <= limit) continue;
+      if (enough()) continue;
       bytes -= std::min(bytes, tables[v.index].live_bytes);
       chosen.push_back(v);
       continue;
@@ -115,7 +116,7 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
   uint64_t taken = 0, total = 0;
   for (const auto& [rank, v] : ranked) {
     const uint64_t live = tables[v.index].live_bytes;
-    if (!chosen.empty() && (bytes <= limit || taken + live > config.group_compaction_bytes ||
+    if (!chosen.empty() && (enough() || taken + live > config.group_compaction_bytes ||
                             total + live + v.cost > config.max_compaction_bytes)) {
       break;
     }

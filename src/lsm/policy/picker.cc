@@ -78,7 +78,7 @@ CompactionPlan PickLevel0(const PickerInput& input, const PickerConfig& config) 
   const auto& level0 = input.levels[0];
   CompactionPlan plan;
   plan.input_level = 0;
-  plan.output_level = config.one_level ? DataLevel(input) : 1;
+  plan.output_level = BaseLevel(input, config);
   plan.reason = "level 0 runs";
   Span span;
   for (const PickerTable& t : level0) {
@@ -140,7 +140,7 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
   uint64_t bytes = IdleBytes(input, level);
   Candidate best;
   CompactionPlan moves;  // all tables that can settle, in one edit
-  for (size_t i = 0; i < input.levels[level].size() && bytes > limit; ++i) {
+  for (size_t i = 0; i < input.levels[level].size() && (limit == 0 || bytes > limit); ++i) {
     const PickerTable& table = input.levels[level][i];
     if (table.busy) continue;
     Candidate c = EvaluateInput(input, config, level, i);
@@ -162,7 +162,10 @@ CompactionPlan PickLevel(const PickerInput& input, const PickerConfig& config, i
 CompactionPlan PickFullLevel(const PickerInput& input, const PickerConfig& config, int level,
                              double score) {
   if (level == 0) return PickLevel0(input, config);
-  const uint64_t limit = LevelGoalBytes(input, config, level);
+  // After the option was set, levels are far from their sizes. Then the largest takes all its data
+  // down without a merge, and leaves nothing for the next ones to meet.
+  const bool below_empty = config.dynamic_levels && input.levels[level + 1].empty();
+  const uint64_t limit = below_empty ? 0 : LevelGoalBytes(input, config, level);
   // A delta should be at least as large as the directories that it rewrites;
   // when the level is far over its limit, any table will do. That rule is off if merges rewrite tables.
   return PickLevel(input, config, level, limit, score >= 1.5 || config.rewrites ? 0 : 1.0);
@@ -496,9 +499,10 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
   CompactionPlan plan;
   plan.input_level = range.input_level;
   plan.output_level = range.output_level;
+  if (range.to_base) plan.output_level = std::max(plan.output_level, BaseLevel(input, config));
   plan.reason = "manual";
   plan.rewrite = range.input_level == range.output_level;
-  plan.path = range.path.value_or(PathOfLevel(input, config, range.output_level));
+  plan.path = range.path.value_or(PathOfLevel(input, config, plan.output_level));
   const auto& level = input.levels[range.input_level];
   const bool level0 = range.input_level == 0;
   bool any = false;

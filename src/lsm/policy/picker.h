@@ -47,6 +47,7 @@ struct PickerConfig : CompactionTuning {
   const Comparator* comparator = nullptr;
   bool rewrites = false;  // a merge rewrites the tables that it overlaps, whole
   bool one_level = false;  // all data is on one level below 0
+  bool dynamic_levels = false;  // level_compaction_dynamic_level_bytes; rewrites, and not one_level
   bool hash_range = false;  // levels without tables are cut by hash from now on
   bool open_below = false;  // records may exist below the last level
   std::vector<uint64_t> path_targets;  // of the family's paths, in bytes; one or none: no choice
@@ -70,10 +71,11 @@ struct CompactionPlan {
   bool empty() const { return inputs.empty() && !memtables; }
 };
 
-// Reduces a level towards `limit` bytes by one job. The inputs are the first in config.input_order,
-// up to config.group_compaction_bytes, and need not be neighbours (BoLT 3.3). Tables that overlap
-// nothing move by the manifest alone, before any merge (3.4). Inputs must have at least min_gain
-// bytes for each byte that is written for the tables that they overlap. For levels cut by keys.
+// Reduces a level towards `limit` bytes by one job; to 0: also of tables without live bytes. The
+// inputs are the first in config.input_order, up to config.group_compaction_bytes, and need not be
+// neighbours (BoLT 3.3). Tables that overlap nothing move by the manifest alone, before any merge
+// (3.4). Inputs must have at least min_gain bytes for each byte that is written for the tables that
+// they overlap. For levels cut by keys.
 CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, int level,
                          uint64_t limit, double min_gain);
 
@@ -81,9 +83,15 @@ CompactionPlan PickGroup(const PickerInput& input, const PickerConfig& config, i
 // smaller by the multiplier, at least level1_max_bytes. The deepest may grow to
 // kDeepestStretch times its configured size before a further level begins: merging a
 // delta into a large level costs little more than into a small one.
+// With dynamic_levels data collects on the last level. The others follow the size of the largest in
+// the same way, upwards to one of at most level1_max_bytes, or not much larger than level 0. Those
+// above may keep nothing: 0.
 uint64_t LevelMaxBytes(const PickerInput& input, const PickerConfig& config, int level);
 // If merges rewrite tables, no level is stretched.
 inline constexpr uint64_t kDeepestStretch = 6;
+// The level that level 0 merges into. With dynamic_levels it is the first one that may keep tables,
+// or one above as long as it has some, since these are older than level 0.
+int BaseLevel(const PickerInput& input, const PickerConfig& config);
 // The size to which a larger level is reduced. The deepest moves to the next level and keeps as
 // much as a level above that may have.
 uint64_t LevelGoalBytes(const PickerInput& input, const PickerConfig& config, int level);
@@ -92,6 +100,7 @@ uint64_t RewriteBytes(const PickerConfig& config, const PickerTable& table);
 // Live bytes of the tables that are not busy.
 uint64_t IdleBytes(const PickerInput& input, int level);
 // > 1: the level needs a compaction. Tables that are being moved down do not count.
+inline constexpr double kMustBeEmpty = 1000;  // the score of a level with tables that may keep none
 double LevelScore(const PickerInput& input, const PickerConfig& config, int level);
 // Estimated bytes to be moved until every level is within its limit.
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config);
@@ -128,6 +137,7 @@ struct ManualRange {
   const Slice* end = nullptr;  // inclusive, as rocksdb::DB::CompactRange has it
   int input_level = 0;
   int output_level = 0;
+  bool to_base = false;  // level 0 moves to BaseLevel, if that is deeper than output_level
   // Rewrites, and jobs of level 0, are for tables with a piece below this id; 0: all.
   uint64_t created_before = 0;
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all

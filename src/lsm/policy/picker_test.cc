@@ -5,8 +5,9 @@
 //   pick        PickCompaction
 //   group       PickGroup of level 1, with limit= and gain= (0 if there is none)
 //   memtables   PickMemTableMerge of memtables with range=a-z and bytes=
-//   manual      PickManual from=LEVEL to=LEVEL, created_before=ID, path=
-//   sizes       limit, goal and score of each level
+//   manual      PickManual from=LEVEL to=LEVEL, to_base, created_before=ID, path=
+//   sizes       limit, goal and score of each level; with dynamic_levels the base level and the
+//               pending bytes
 //   paths       the path for files of each level
 //   settle      the levels to which each table may move by the manifest alone
 //   pieces      ChooseVictimPieces of the table in the input, for delta=
@@ -91,6 +92,7 @@ class PickerCases {
     ManualRange range;
     range.input_level = static_cast<int>(Take("from"));
     range.output_level = static_cast<int>(Take("to"));
+    range.to_base = data_->TakeFlag("to_base");
     range.created_before = Take("created_before");
     if (data_->Has("path")) range.path = Take("path");
     bool conflict = false;
@@ -108,6 +110,10 @@ class PickerCases {
                   std::to_string(LevelGoalBytes(input_, config_, level)) + ", ";
       }
       answer += "score " + std::to_string(static_cast<uint64_t>(score)) + "%\n";
+    }
+    if (config_.dynamic_levels) {
+      answer += "base L" + std::to_string(BaseLevel(input_, config_)) + ", pending " +
+                std::to_string(PendingBytes(input_, config_)) + "\n";
     }
     return answer;
   }
@@ -199,6 +205,7 @@ class PickerCases {
     number("periodic_seconds", &config_.periodic_seconds);
     flag("rewrites", &config_.rewrites);
     flag("one_level", &config_.one_level);
+    flag("dynamic_levels", &config_.dynamic_levels);
     flag("hash_range", &config_.hash_range);
     flag("open_below", &config_.open_below);
     list("path_targets", &config_.path_targets);
