@@ -70,7 +70,7 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
 #ifdef KVBENCH_ROCKSDB
   // What RocksDB's tuning guide recommends for leveled compaction: the last
   // level stays about nine tenths of the data, which lowers its space
-  // amplification. CompassDB's levels are not sized by it.
+  // amplification. Of CompassDB's presets bolt-sorted sets it.
   options.level_compaction_dynamic_level_bytes = true;
 #endif
 

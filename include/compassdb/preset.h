@@ -50,7 +50,8 @@ enum class Preset {
   // Level 0 collects eight flushes for each merge (level0_file_num_compaction_trigger), without values.
   kHashKv,
   // "bolt-sorted", for families that are mostly scanned: sorted tables of 1 MB with filters and separators,
-  // leveled as in LevelDB, many in one file, compacted in groups of up to 64 MB (BoLT). There is no index over
+  // leveled as in LevelDB, many in one file, compacted in groups of up to 64 MB (BoLT). Most data is on the last
+  // level (level_compaction_dynamic_level_bytes), so dead data is bounded. There is no index over
   // hashes; point reads check one filter per level. With point_index=perfect_hash set after the preset the tables are
   // the same, with directories. Memtables are flushed two at a time and take up to 4 times write_buffer_size.
   // Groups of 128 MB (group_compaction_bytes) would save a fifth of the syncs and no bytes: 35 instead of 44 syncs

@@ -63,6 +63,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
   options->max_write_buffer_number = defaults.max_write_buffer_number;
   options->min_write_buffer_number_to_merge = defaults.min_write_buffer_number_to_merge;
   options->level0_file_num_compaction_trigger = defaults.level0_file_num_compaction_trigger;
+  options->level_compaction_dynamic_level_bytes = defaults.level_compaction_dynamic_level_bytes;
   // Resets what kHashKv set, except its collections: existing values keep their bound.
   if (preset != Preset::kHashKv && settings.piece.value_hot_cold && options->min_blob_size == kDefaultMinBlobSize) {
     options->enable_blob_files = defaults.enable_blob_files;
@@ -105,6 +106,7 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       piece.leveled = true;
       piece.point_index = PointIndex::kFilter;
       piece.max_pieces = 1;
+      options->level_compaction_dynamic_level_bytes = true;
       options->max_write_buffer_number = 4;
       options->min_write_buffer_number_to_merge = 2;
       break;

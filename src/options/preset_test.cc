@@ -68,6 +68,7 @@ TEST(PresetTest, EachReachesTheStore) {
   EXPECT_EQ(Projected(Preset::kBoltSorted).group_compaction_bytes, 64u << 20);
   EXPECT_FALSE(Projected(Preset::kDefault).leveled);
   EXPECT_TRUE(Projected(Preset::kBoltSorted).leveled);
+  EXPECT_TRUE(Projected(Preset::kBoltSorted).dynamic_levels);
 }
 
 // BoLT's tables with directories, and a filter index with what it needs.
@@ -87,6 +88,7 @@ TEST(PresetTest, PointIndexAndLevelingAreApart) {
   options.table_factory.reset(NewPieceTableFactory(piece));
   store = ProjectStoreOptions(options, 0, "default");
   EXPECT_FALSE(store.leveled);
+  EXPECT_FALSE(store.dynamic_levels);
   EXPECT_EQ(store.target_table_bytes, 32u << 20);
   piece.point_index = PointIndex::kFilter;
   options.table_factory.reset(NewPieceTableFactory(piece));

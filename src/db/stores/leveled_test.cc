@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leveled tables (BoLT's) with either point index: small tables, levels within their sizes, one form read by the other.
+#include <cmath>
 #include <map>
 
 #include "compassdb/preset.h"
@@ -47,21 +48,33 @@ class LeveledTest : public DbTest, public ::testing::WithParamInterface<PointInd
     const Status s = db_->VerifyChecksum();
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
-  // Tables of 1 MB each, and levels that hold what they are configured to.
+  // Tables of 1 MB each, and levels that hold what they should.
   void CheckShape() {
     rocksdb::ColumnFamilyMetaData meta;
     db_->GetColumnFamilyMetaData(&meta);
-    double limit = static_cast<double>(options_.max_bytes_for_level_base);
+    const bool dynamic = options_.level_compaction_dynamic_level_bytes;
+    const size_t last = meta.levels.size() - 1;
     size_t tables = 0;
-    for (size_t level = 1; level < meta.levels.size(); ++level, limit *= 4) {
+    for (size_t level = 1; level <= last; ++level) {
       for (const auto& file : meta.levels[level].files) EXPECT_LT(file.size, 1700u << 10) << "level " << level;
+      tables += meta.levels[level].files.size();
+      if (dynamic && level == last) continue;
+      const auto base = static_cast<double>(options_.max_bytes_for_level_base);
+      const double limit = dynamic ? std::max(base, static_cast<double>(meta.levels[last].size) /
+                                                        std::pow(4, last - level))
+                                   : base * std::pow(4, level - 1);
       // Half a table for what a cut leaves over, and the directories.
       EXPECT_LT(static_cast<double>(meta.levels[level].size), limit * 1.1 + (1 << 20)) << "level " << level;
-      tables += meta.levels[level].files.size();
     }
-    EXPECT_GT(meta.levels[2].files.size(), 5u);
+    EXPECT_GT(meta.levels[dynamic ? last : 2].files.size(), 5u);
+    EXPECT_EQ(meta.levels[dynamic ? 1 : last].files.size(), 0u);
     EXPECT_GT(tables, meta.size >> 21);
     EXPECT_LT(tables, meta.size >> 19);
+  }
+
+  std::string Property(const char* name) {
+    std::string value;
+    return db_->GetProperty(name, &value) ? value : "none";
   }
 
   std::map<std::string, std::string> model_;
@@ -76,6 +89,48 @@ TEST_P(LeveledTest, TablesAreSmallAndLevelsWithinTheirSizes) {
   CheckReads();
   Write(10000, 2);
   CheckShape();
+  CheckReads();
+}
+
+// A tree with configured sizes becomes one with dynamic ones when it is opened, and may turn back.
+TEST_P(LeveledTest, LevelSizesChange) {
+  options_.level_compaction_dynamic_level_bytes = false;
+  OpenDb();
+  Write(30000, 1);
+  CheckShape();
+  EXPECT_EQ(Property("rocksdb.base-level"), "1");
+  options_.level_compaction_dynamic_level_bytes = true;
+  OpenDb();
+  CheckReads();
+  Write(5000, 2);
+  CheckShape();
+  CheckReads();
+  Compact();
+  rocksdb::ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  EXPECT_EQ(meta.levels.back().size, meta.size);
+  EXPECT_EQ(Property("rocksdb.estimate-pending-compaction-bytes"), "0");
+  options_.level_compaction_dynamic_level_bytes = false;
+  OpenDb();
+  Write(5000, 3);
+  CheckReads();
+  EXPECT_EQ(Property("rocksdb.base-level"), "1");
+}
+
+// CompactRange brings level 0 to the last level in one step.
+TEST_P(LeveledTest, ManualCompactionOfADynamicTree) {
+  options_.disable_auto_compactions = true;
+  options_.statistics = rocksdb::CreateDBStatistics();
+  OpenDb();
+  EXPECT_EQ(Property("rocksdb.base-level"), "6");
+  Write(2500, 1);
+  const uint64_t before = options_.statistics->getTickerCount(rocksdb::COMPACT_WRITE_BYTES);
+  Compact();
+  const uint64_t written = options_.statistics->getTickerCount(rocksdb::COMPACT_WRITE_BYTES) - before;
+  rocksdb::ColumnFamilyMetaData meta;
+  db_->GetColumnFamilyMetaData(&meta);
+  EXPECT_EQ(meta.levels.back().size, meta.size);
+  EXPECT_LT(written, meta.size * 11 / 10);
   CheckReads();
 }
 
