@@ -24,7 +24,7 @@ Status GetExtendedUniqueIdFromTableProperties(const TableProperties& props, std:
 
 std::string UniqueIdToHumanString(const std::string& id) {
   std::string text = Slice(id).ToString(/*hex=*/true);
-  for (size_t i = 16; i < text.size(); i += 17) text.insert(i, "-");
+  for (size_t i = 16; i < text.size(); i += 17) text.insert(i, 1, '-');
   return text;
 }
 
