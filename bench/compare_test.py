@@ -560,13 +560,16 @@ class CompareTest(unittest.TestCase):
         want = [["25", "≤", "8", "%"], ["50", "≤", "8", "%"], ["5", "≤", "1", "%"]]
         self.assertEqual([line[:4] for line in mine], want)
         for plot, curve in (
-            ("5", "P_ovf(m), store"),
+            ("5-pages", "P_pg(m), equation 4"),
+            ("5-overflow", "P_ovf(m), equation 1"),
             ("fill", "equation 6"),
-            ("6a", "overflow, store"),
-            ("6b", "fill, equation 7"),
+            ("6a-overflow", "whole pairs"),
+            ("6b-fill", "equation 7"),
         ):
             tree = xml.etree.ElementTree.parse(self.dir / f"kallax-model-{plot}.svg")
-            self.assertIn(curve, "".join(tree.getroot().itertext()))
+            text = "".join(tree.getroot().itertext())
+            self.assertIn(curve, text)
+            self.assertIn("store", text)
         for plot in ("overflow-ops", "size-data-a-ops", "size-value-b-p99_us", "size-written-write_amp"):
             xml.etree.ElementTree.parse(self.dir / f"kallax-{plot}.svg")
 
@@ -575,7 +578,7 @@ class CompareTest(unittest.TestCase):
 
         size = figures.Size(cli.parse(["--suite", "kallax", "--long"]))
         for name, suite in kallax.SUITES.items():
-            if name not in ("kallax-size", "kallax-model"):  # which have less and more of them
+            if name not in ("kallax-size", "kallax-model"):  # which have others
                 self.assertEqual({group.records for group in suite(size)}, {5_000_000}, name)
 
     def test_pages_of_the_table_less_store(self):

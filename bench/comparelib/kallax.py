@@ -277,7 +277,7 @@ OFF, FILL_OFF = 8, 1
 
 def model(size):
     """Figures 5 and 6: stores with pairs of N(400, 25) bytes, next to the formulas."""
-    records = size.records(5_000_000, 2_000_000)
+    records = size.records(20_000_000, 5_000_000)
     value = page_model.PAIR - page_model.RECORD_HEADER - KEY
     limits = {"overflowing_off": OFF, "overflow_bytes_off": OFF, "fill_distance": FILL_OFF}
     targets = [Target(m, "<=", limit, engine=NO_KEYS, unit=" %") for m, limit in limits.items()]
@@ -293,7 +293,7 @@ def model(size):
             key_size=KEY,
             engines=[NO_KEYS],
             steps=[Step("load", "load", pages=True, **fields)],
-            memtable_mb=max(8, pairs * page_model.PAIR >> 22),  # four flushes
+            memtable_mb=min(512, max(8, pairs * page_model.PAIR >> 22)),  # four flushes, or more
             flags=["--disable-wal", "--properties", properties],
             threads=2,
             extra={NO_KEYS: options(tableless(pages=pages, key_store="false"))},

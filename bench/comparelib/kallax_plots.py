@@ -101,36 +101,45 @@ def by_pairs(result):
     pages = sum(contents["page_fill"])
     stored = [p for p in contents["pages_by_pairs"] if p["pairs"] <= MOST_PAIRS]
     formula = [p for p in paper["pages_by_pairs"] if p["pairs"] <= MOST_PAIRS]
-    curves = {
+    hashed = {
         "P_pg(m), equation 4": percent((p["pairs"], p["share"]) for p in formula),
-        "P_pg(m), store": percent((p["pairs"], p["pages"] / pages) for p in stored),
+        "store": percent((p["pairs"], p["pages"] / pages) for p in stored),
+    }
+    overflow = {
         "P_ovf(m), equation 1": percent((p["pairs"], p["overflow_probability"]) for p in formula),
-        "P_ovf(m), store": percent((p["pairs"], p["overflowing"] / p["pages"]) for p in stored),
+        "store": percent((p["pairs"], p["overflowing"] / p["pages"]) for p in stored),
     }
     fills = {"equation 6": plan["page_fill"], "store": page_model.shares(contents["page_fill"])}
     fills = {name: percent(enumerate(parts[:-1], 1)) for name, parts in fills.items()}
-    title = "Figure 5: pages with m pairs, and those of them that overflow, %"
     return [
-        ("5", title, "m", curves, True),
+        ("5-pages", "Figure 5: pages with m pairs, %", "m", hashed, True),
+        ("5-overflow", "Figure 5: of pages with m pairs those that overflow, %", "m", overflow, True),
         ("fill", "Equation 6: pages by fill, %", "% of the page, at most", fills, True),
     ]
 
 
 def trade_off(results, suffix, x, label):
     """Figure 6: `x`: the property that differs."""
-    figures = {
-        "overflow, equation 3": lambda r: r["page_model"]["paper"]["cut_overflow_ratio"],
-        "overflow, whole pairs": lambda r: r["page_model"]["plan"]["overflow_ratio"],
-        "overflow, store": page_model.overflow_ratio,
-        "fill, equation 7": lambda r: r["page_model"]["paper"]["fill_factor"],
-        "fill, store": page_model.fill,
+    overflow = {
+        "equation 3": lambda r: r["page_model"]["paper"]["cut_overflow_ratio"],
+        "whole pairs": lambda r: r["page_model"]["plan"]["overflow_ratio"],
+        "store": page_model.overflow_ratio,
     }
-    at = {r["properties"][f"compassdb.{x}"]: r for r in results}
-    curves = {}
-    for name, figure in figures.items():
-        if at:
-            curves[name] = percent((at_x, figure(at[at_x])) for at_x in sorted(at))
-    return suffix, f"Figure {suffix}: bytes that overflow, and fill, %", label, curves, True
+    fill = {
+        "equation 7": lambda r: r["page_model"]["paper"]["fill_factor"],
+        "store": page_model.fill,
+    }
+    at = sorted((r["properties"][f"compassdb.{x}"], i) for i, r in enumerate(results))
+
+    def curves(figures):
+        points = {name: [(x, f(results[i])) for x, i in at] for name, f in figures.items()}
+        return {name: percent(values) for name, values in points.items() if values}
+
+    title = f"Figure {suffix}: bytes that overflow, %"
+    return [
+        (f"{suffix}-overflow", title, label, curves(overflow), True),
+        (f"{suffix}-fill", f"Figure {suffix}: fill of the pages, %", label, curves(fill), True),
+    ]
 
 
 def model(groups, results):
@@ -140,8 +149,8 @@ def model(groups, results):
     by_pages, by_records = of("pages", "both"), of("pairs", "both")
     return [
         *(plot for result in of("all") for plot in by_pairs(result)),
-        trade_off(by_pages, "6a", "tableless-pages", "pages, with the same pairs"),
-        trade_off(by_records, "6b", "tableless-records", "pairs, in the same pages"),
+        *trade_off(by_pages, "6a", "tableless-pages", "pages, with the same pairs"),
+        *trade_off(by_records, "6b", "tableless-records", "pairs, in the same pages"),
     ]
 
 
