@@ -173,7 +173,7 @@ void AddLevels(OptionTable<F>* t) {
                          "live data of level 1, at least, before it moves down; see docs/design/compaction.md"));
   t->push_back(Scalar<F>(FIELD(max_bytes_for_level_multiplier), kMutable, kYes, "per level"));
   t->push_back(List<F>(FIELD(max_bytes_for_level_multiplier_additional), kMutable, kYes,
-                       "per level"));
+                       "per level, except with dynamic sizes"));
   t->push_back(Scalar<F>(FIELD(level_compaction_dynamic_level_bytes), kFixed, kHint,
                          "works if tables are leveled: data collects on the last level; else the levels "
                          "above the deepest follow its size either way")
