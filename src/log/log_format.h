@@ -29,6 +29,28 @@ inline constexpr size_t kLogHeaderSize = 4 + 2 + 1 + 4;
 // 0 is what space that was never written reads as.
 enum class LogFragmentType : uint8_t { kNone = 0, kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
+// Where byte `at` of the payload of a record is in the file. The record was added when the file
+// ended at `end`.
+inline uint64_t PlaceInLog(uint64_t end, uint64_t at) {
+  constexpr uint64_t kPayload = kLogBlockSize - kLogHeaderSize;
+  uint64_t room = kLogBlockSize - end % kLogBlockSize;
+  if (room < kLogHeaderSize) {
+    end += room;
+    room = kLogBlockSize;
+  }
+  const uint64_t first = room - kLogHeaderSize;
+  if (at < first) return end + kLogHeaderSize + at;
+  at -= first;
+  return end + room + at / kPayload * kLogBlockSize + kLogHeaderSize + at % kPayload;
+}
+
+// The bytes of the file that n bytes of a record take from `place` on, with the headers between.
+inline uint64_t SpanInLog(uint64_t place, uint64_t n) {
+  constexpr uint64_t kPayload = kLogBlockSize - kLogHeaderSize;
+  const uint64_t first = kLogBlockSize - place % kLogBlockSize;
+  return n <= first ? n : n + (n - first + kPayload - 1) / kPayload * kLogHeaderSize;
+}
+
 inline uint64_t LogChecksumContext(uint64_t log_number, uint64_t offset) {
   return MixContext(log_number & 0xffffffffu, offset);
 }

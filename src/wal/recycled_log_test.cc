@@ -92,7 +92,7 @@ class RecycledLogTest : public testing::Test {
     options.synced = synced;
     out.status = RecoverWals(
         &fs_, options, numbers,
-        [&](uint64_t, const Slice& batch) {
+        [&](uint64_t, const Slice& batch, const BatchPlace&) {
           out.in_order &= batch == Batch(first + out.records, batch.size());
           ++out.records;
           return Status::OK();

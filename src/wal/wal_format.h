@@ -66,6 +66,13 @@ std::string EncodeWalHeader(const WalHeader& header);
 // `path` is for messages. NotSupported for a newer version.
 Status DecodeWalHeader(const std::string& path, const Slice& record, WalHeader* header);
 
+// Where a batch is in a log.
+struct BatchPlace {
+  uint64_t end = 0;  // of the log, before the batch's record was added
+  // Of its first byte in the payload of that record; UINT64_MAX: it is compressed.
+  uint64_t at = UINT64_MAX;
+};
+
 // The offset up to which a log, and all logs before it, are known to be durable.
 struct SyncedLog {
   uint64_t number = 0;  // 0: nothing is known

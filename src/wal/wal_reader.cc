@@ -74,6 +74,7 @@ LogRead WalReader::ReadBatch(Slice* batch) {
       if (!status_.ok()) return LogRead::kError;
       break;
     }
+    place_ = {RecordOffset(), batch->data() == batch_.data() ? UINT64_MAX : size - batch->size()};
     if (batch->size() >= kWriteBatchHeader) return read;
     problem = "a record is too short for a batch";
     break;

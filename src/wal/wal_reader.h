@@ -35,6 +35,8 @@ class WalReader {
 
   // The next batch, at least 12 bytes, uncompressed. Meanings as LogReader::ReadRecord.
   LogRead ReadBatch(Slice* batch);
+  // Of the batch read last.
+  const BatchPlace& place() const { return place_; }
   // As LogReader::SearchLeftovers.
   void SearchLeftovers(bool search) { log_.SearchLeftovers(search); }
   // How much of this log was durable, according to the records read so far.
@@ -66,6 +68,7 @@ class WalReader {
   uint64_t dropped_ = 0;
   uint64_t synced_ = 0;
   std::string batch_;  // uncompressed
+  BatchPlace place_;
   Status status_;
 };
 

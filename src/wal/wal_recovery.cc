@@ -91,8 +91,9 @@ class Recovery {
     return reader.path() + " at offset " + std::to_string(reader.RecordOffset());
   }
 
-  Status Apply(const WalReader& reader, uint64_t number, const Slice& batch) {
-    Status s = callback_(number, batch);
+  Status Apply(const WalReader& reader, uint64_t number, const Slice& batch,
+               const BatchPlace& place) {
+    Status s = callback_(number, batch, place);
     if (s.IsCorruption()) return Status::Corruption(Place(reader), s.ToString());
     if (!s.ok()) return s;
     ++report_->records;
@@ -124,9 +125,11 @@ class Recovery {
     }
     while (true) {
       Slice batch;
+      BatchPlace place;
       // Damage to the header itself is handled like any other.
       if (read == LogRead::kRecord) read = reader->ReadBatch(&batch);
       Status damage = reader->status();
+      const Slice as_read = batch;
       if (read == LogRead::kRecord && options_.filter &&
           !Filter(*reader, number, &batch, &read, &damage, &s)) {
         if (!s.ok() || report_->stopped_early) return s;
@@ -134,7 +137,9 @@ class Recovery {
       }
       switch (read) {
         case LogRead::kRecord:
-          if (s = Apply(*reader, number, batch); !s.ok()) return s;
+          // A filter may have replaced it.
+          if (batch.data() == as_read.data()) place = reader->place();
+          if (s = Apply(*reader, number, batch, place); !s.ok()) return s;
           break;
         case LogRead::kEnd:
           EndLog(*reader, number);

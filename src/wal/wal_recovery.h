@@ -84,8 +84,9 @@ struct WalRecoveryReport {
   std::vector<std::string> problems;
 };
 
-// Applies a batch; an error ends the replay.
-using WalRecordCallback = std::function<Status(uint64_t wal_number, const Slice& batch)>;
+// Applies a batch, which is at `place` of the log; an error ends the replay.
+using WalRecordCallback =
+    std::function<Status(uint64_t wal_number, const Slice& batch, const BatchPlace& place)>;
 
 // Replays the logs of `numbers` (ascending, each >= min_number) in order.
 Status RecoverWals(FileSystem* fs, const WalRecoveryOptions& options,

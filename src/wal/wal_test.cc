@@ -95,7 +95,7 @@ class WalTest : public testing::Test {
     options.synced = synced;
     out.status = RecoverWals(
         &fs_, options, numbers,
-        [&](uint64_t, const Slice& batch) {
+        [&](uint64_t, const Slice& batch, const BatchPlace&) {
           out.sequences.push_back(DecodeFixed64(batch.data()));
           return Status::OK();
         },
@@ -894,7 +894,7 @@ TEST_F(WalTest, LogOfAnotherDatabaseIsRefused) {
   options.db_id = "other";
   WalRecoveryReport report;
   Status s = RecoverWals(&fs_, options, {3},
-                         [](uint64_t, const Slice&) { return Status::OK(); }, &report);
+                         [](uint64_t, const Slice&, const BatchPlace&) { return Status::OK(); }, &report);
   EXPECT_TRUE(s.IsCorruption());
   EXPECT_NE(s.ToString().find("belongs to the database db-id"), std::string::npos);
 }
@@ -906,7 +906,7 @@ TEST_F(WalTest, CallbackAndReadErrorsEndTheReplay) {
   options.mode = Mode::kSkipAnyCorruptedRecords;
   WalRecoveryReport report;
   Status s = RecoverWals(&fs_, options, {3, 4, 5},
-                         [](uint64_t, const Slice&) { return Status::Aborted("stop"); }, &report);
+                         [](uint64_t, const Slice&, const BatchPlace&) { return Status::Aborted("stop"); }, &report);
   EXPECT_TRUE(s.IsAborted());
   fs_.FailAll(FaultOp::kRead, "000004.log", Status::IOError("injected"));
   EXPECT_TRUE(Recover(Mode::kSkipAnyCorruptedRecords).status.IsIOError());
@@ -949,7 +949,7 @@ TEST_F(WalTest, SyncedBatchesSurviveEveryKindOfCut) {
     WalRecoveryReport report;
     std::vector<uint64_t> got;
     Status s = RecoverWals(&fs, options, {3},
-                           [&](uint64_t, const Slice& batch) {
+                           [&](uint64_t, const Slice& batch, const BatchPlace&) {
                              got.push_back(DecodeFixed64(batch.data()));
                              return Status::OK();
                            },

@@ -40,7 +40,7 @@ Status WalWriter::Begin(std::unique_ptr<WritableFile> file, const std::string& p
   return s;
 }
 
-Status WalWriter::AddBatch(const Slice& batch) {
+Status WalWriter::AddBatch(const Slice& batch, BatchPlace* place) {
   if (batch.size() < kWriteBatchHeader) {
     return Status::InvalidArgument(path(), "a batch of " + std::to_string(batch.size()) +
                                                " bytes is too short for its header");
@@ -51,6 +51,7 @@ Status WalWriter::AddBatch(const Slice& batch) {
                        Compress(compression_, kDefaultCompressionLevel, batch, &scratch_) &&
                        scratch_.size() < batch.size();
   record_.push_back(static_cast<char>(smaller ? compression_ : rocksdb::kNoCompression));
+  if (place != nullptr) *place = {log_.Size(), smaller ? UINT64_MAX : record_.size()};
   Status s = log_.AddRecord(record_, smaller ? Slice(scratch_) : batch);
   if (s.ok()) {
     // sequence of the first operation and their count

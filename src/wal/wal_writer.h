@@ -31,7 +31,7 @@ class WalWriter {
 
   // Buffers a batch's bytes. After Flush they survive the process, after Sync the
   // machine.
-  Status AddBatch(const Slice& batch);
+  Status AddBatch(const Slice& batch, BatchPlace* place = nullptr);
   Status Flush() { return log_.Flush(); }
   // The directory has been synced before (or its owner does not rely on SyncedSize).
   Status Sync();

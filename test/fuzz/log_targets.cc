@@ -108,7 +108,7 @@ FUZZ_TARGET(wal, 4 << 20) {
     options.wal_dir = "/db";
     options.min_number = 7;
     WalRecoveryReport report;
-    const auto replay = [](uint64_t, const Slice& batch) {
+    const auto replay = [](uint64_t, const Slice& batch, const BatchPlace&) {
       ReadBatch(batch);
       return Status::OK();
     };

@@ -229,7 +229,9 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   if (!logs.empty()) database().event_log.RecoveryStarted(job_, logs);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
-                  [this](uint64_t number, const Slice& batch) { return ReplayBatch(number, batch); },
+                  [this](uint64_t number, const Slice& batch, const BatchPlace&) {
+                    return ReplayBatch(number, batch);
+                  },
                   &report);
   for (const std::string& problem : report.problems) {
     LogInfo(config.info_log.get(), "write-ahead log: " + problem);
