@@ -201,6 +201,12 @@ struct PieceTableOptions {
   // A family that was created with larger pages keeps journals. Dynamically changeable.
   bool tableless_atomic_page_writes = false;
 
+  // Memtables have only the addresses of values of 64 bytes or more, which stay in the write-ahead log until a flush
+  // (KallaxDB). So write_buffer_size holds about ten times as many records of 400 bytes, and a flush changes each
+  // page less often. A read of such a value reads the log. Values written with disableWAL, and those of prepared
+  // transactions, stay in memory. Not together with wal_compression, recycle_log_file_num and manual_wal_flush.
+  bool memtable_as_log_index = false;
+
   // Sections rehashed at a time, 1 to 64, and old pages read at a time. Dynamically changeable.
   uint32_t tableless_rehash_threads = 1;
   uint32_t tableless_rehash_batch = 16;

@@ -5,14 +5,19 @@
 
 #include "options/projection.h"
 #include "rocksdb/memtablerep.h"
+#include "store/pages.h"
 #include "store/value_space.h"
 #include "util/no_memory.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 namespace {
 
-MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options) {
+MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options, Store* store) {
   MemTableOptions memtable;
+  if (Pages* const pages = store->pages()) memtable.log_values = pages->log_values();
+  // Larger values hardly share pages, if they are in pages at all: nothing is gained if they wait.
+  memtable.in_log_up_to = store->options().pages.page_bytes / 2;
   memtable.comparator = options.comparator;
   memtable.write_buffer_size = options.write_buffer_size;
   if (options.arena_block_size > 0) {
@@ -46,13 +51,13 @@ ColumnFamily::ColumnFamily(uint32_t id, std::string name,
       merge_operator_(options.merge_operator),
       store_(std::move(store)),
       history_(std::move(history)),
-      memtables_(mu, MemTableOptionsOf(options), std::move(write_buffers)) {
+      memtables_(mu, MemTableOptionsOf(options, store_.get()), std::move(write_buffers)) {
   set_options(options);
 }
 
 MemTableOptions ColumnFamily::NewMemTableOptions() const {
   MutexLock lock(&options_mu_);
-  return MemTableOptionsOf(options_);
+  return MemTableOptionsOf(options_, store_.get());
 }
 
 rocksdb::ColumnFamilyOptions ColumnFamily::options() const {

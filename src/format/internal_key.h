@@ -39,7 +39,7 @@ enum ValueType : uint8_t {
   kTypeNoop = 0xD,
   kTypeColumnFamilyRangeDeletion = 0xE,
   kTypeRangeDeletion = 0xF,
-  kTypeBlobIndex = 0x11,  // the value is in the value store; only in tables
+  kTypeBlobIndex = 0x11,  // the value is elsewhere (iter/value_resolver.h)
   kTypeDeletionWithTimestamp = 0x14,  // only as iterators over histories show deletions
   kTypeWideColumnEntity = 0x16,
   kTypeColumnFamilyWideColumnEntity = 0x17,

@@ -75,6 +75,8 @@ MemTable::MemTable(const MemTableOptions& options, uint64_t id)
     : comparator_(options.comparator),
       id_(id),
       separated_from_(options.separated_from),
+      log_values_(options.log_values),
+      in_log_up_to_(options.in_log_up_to),
       write_buffer_size_(options.write_buffer_size),
       arena_(options.arena_block_size),
       values_(options.arena_block_size),
@@ -134,6 +136,21 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
     Bump(&separated_size_, value.size(), concurrent);
   }
   return Status::OK();
+}
+
+Status MemTable::AddAddress(SequenceNumber sequence, const Slice& key, const Slice& address,
+                            size_t size, bool concurrent) {
+  Status s = Add(sequence, kTypeBlobIndex, key, address, concurrent);
+  if (s.ok()) Bump(&data_size_, size, concurrent);
+  return s;
+}
+
+void MemTable::KeepLog(uint64_t number, std::shared_ptr<const void> log) {
+  if (last_kept_log_.load(std::memory_order_acquire) == number) return;
+  MutexLock lock(&logs_mu_);
+  if (last_kept_log_.load(std::memory_order_relaxed) == number) return;
+  logs_.push_back(std::move(log));
+  last_kept_log_.store(number, std::memory_order_release);
 }
 
 void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent) {
@@ -198,7 +215,9 @@ void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
   for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
     const Slice found = EntryKey(it.entry());
     if (comparator_.CompareUserKey(ExtractUserKey(found), user_key) != 0) return;
-    if (!ctx->Add(ExtractSequence(found), ExtractType(found), EntryValue(found), nullptr)) return;
+    const ValueType type = ExtractType(found);
+    if (type == kTypeBlobIndex) ctx->SetValues(log_values_);
+    if (!ctx->Add(ExtractSequence(found), type, EntryValue(found), nullptr)) return;
   }
 }
 

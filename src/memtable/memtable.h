@@ -6,6 +6,9 @@
 // A value that is not short is stored separately, and the entry has a pointer: a search then touches a few
 // megabytes of keys, and not the whole memtable.
 //
+// If the memtable indexes the log, a value may be the address of a value there. Such a record has the type
+// kTypeBlobIndex.
+//
 // Range tombstones are in a list of their own (start -> end). Point reads use a
 // fragmented copy of most of them, and check the last few one by one. So a
 // reader after each DeleteRange does not fragment all of them each time.
@@ -15,7 +18,7 @@
 // caller publishes a sequence to readers after the adds up to it have returned.
 // Invariants: nothing is removed; after MarkImmutable nothing is added. Readers
 // hold a std::shared_ptr to the memtable as long as they use what it returned.
-// Lock order: tombstones_mu_ is innermost.
+// Lock order: tombstones_mu_ and logs_mu_ are innermost.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +30,7 @@
 #include "format/range_tombstone.h"
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
+#include "iter/value_resolver.h"
 #include "memtable/memtable_filter.h"
 #include "memtable/skip_list.h"
 #include "util/concurrent_arena.h"
@@ -40,6 +44,8 @@ struct MemTableOptions {
   size_t filter_for = SIZE_MAX;  // the memtable's size in bytes for which the filter is made, if less than its limit
   size_t write_buffer_size = 64 << 20;
   size_t separated_from = SIZE_MAX;  // values of this size will be separated
+  const ValueResolver* log_values = nullptr;  // finds the values of records of type kTypeBlobIndex
+  size_t in_log_up_to = 0;                    // only values up to this size are left in the log
 };
 
 class MemTable {
@@ -53,6 +59,15 @@ class MemTable {
   // type that is no record. For kTypeRangeDeletion key and value are begin and end.
   Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
              bool concurrent);
+
+  // Values up to in_log_up_to() may be in logs. AddAddress is Add of such a value of `size` bytes,
+  // and KeepLog holds its log open as long as the memtable lives.
+  bool indexes_log() const { return log_values_ != nullptr; }
+  size_t in_log_up_to() const { return in_log_up_to_; }
+  Status AddAddress(SequenceNumber sequence, const Slice& key, const Slice& address, size_t size,
+                    bool concurrent);
+  // Concurrent with everything.
+  void KeepLog(uint64_t number, std::shared_ptr<const void> log) EXCLUDES(logs_mu_);
 
   // Feeds ctx: the covering range tombstone, then the versions of the key that
   // it may see, newest first, until it has enough.
@@ -148,6 +163,8 @@ class MemTable {
   const InternalKeyComparator comparator_;
   const uint64_t id_;
   const size_t separated_from_;
+  const ValueResolver* const log_values_;
+  const size_t in_log_up_to_;
   std::atomic<size_t> write_buffer_size_;
   std::atomic<uint64_t> value_room_{UINT64_MAX};
   std::atomic<uint64_t> room_per_deletion_{0};
@@ -167,6 +184,10 @@ class MemTable {
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};
   std::atomic<SequenceNumber> largest_sequence_{0};
   std::atomic<bool> immutable_{false};
+
+  std::atomic<uint64_t> last_kept_log_{0};
+  Mutex logs_mu_;
+  std::vector<std::shared_ptr<const void>> logs_ GUARDED_BY(logs_mu_);
 
   mutable Mutex tombstones_mu_;
   // Together these have every range tombstone that num_range_deletes_ counts.

@@ -180,6 +180,7 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   pages.min_fill_percent = table.piece.tableless_min_fill_percent;
   pages.key_store = table.piece.tableless_key_store;
   pages.atomic_page_writes = table.piece.tableless_atomic_page_writes;
+  pages.memtable_as_log_index = table.piece.memtable_as_log_index;
   pages.rehash_threads = table.piece.tableless_rehash_threads;
   pages.rehash_batch = table.piece.tableless_rehash_batch;
   pages.write_threads = table.piece.tableless_write_threads;

@@ -237,6 +237,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
                 "keys are kept sorted, too; false: no iterators"),
       Scalar<P>("tableless_atomic_page_writes", &P::tableless_atomic_page_writes, kMutable, kYes,
                 "the device never tears a page: most are written without a journal"),
+      Scalar<P>("memtable_as_log_index", &P::memtable_as_log_index, kFixed, kYes,
+                "memtables have addresses of values, which stay in the log until a flush"),
       Scalar<P>("tableless_rehash_threads", &P::tableless_rehash_threads, kMutable, kYes,
                 "sections rehashed at a time")
           .Between(1, 64),

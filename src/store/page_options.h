@@ -16,6 +16,7 @@ struct PageOptions {
   uint32_t min_fill_percent = 15;     // below, it gets fewer
   bool key_store = true;
   bool atomic_page_writes = false;  // the device never tears a page: images need no journal
+  bool memtable_as_log_index = false;
   uint32_t rehash_threads = 1;
   uint32_t rehash_batch = 16;  // pages read at a time
   uint32_t write_threads = 2;  // of a flush, over the sections

@@ -14,6 +14,8 @@
 
 namespace compassdb {
 
+class LogValues;
+
 // Numbers of pages. A pair in the overflow store counts for the page that its key is hashed to.
 struct PageContents {
   // [i]: filled to more than i percent and to at most i + 1; [0]: empty pages, too; [100]: to more.
@@ -28,6 +30,8 @@ struct PageContents {
 class Pages {
  public:
   virtual ~Pages() = default;
+  // Memtables have only addresses of the values that this finds. Null: they have the values.
+  virtual LogValues* log_values() = 0;
   // On an open store, before its first use: the edit has what the options require and the state
   // lacks. The caller commits it.
   virtual Status Complete(VersionEdit* edit, bool* changed) = 0;

@@ -36,6 +36,8 @@ class FileChecksumGenFactory;
 namespace compassdb {
 
 // What all stores of one database share. Outlives them.
+class LogValues;
+
 struct StoreContext {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
@@ -45,6 +47,7 @@ struct StoreContext {
   SpareFiles* spare_files = nullptr;  // null: each job creates its file and syncs the directory
   KeyHasher hasher;
   rocksdb::Statistics* statistics = nullptr;
+  LogValues* log_values = nullptr;  // of memtables with addresses; null: there are none
   FileOptions write_options;                         // of compaction files
   // Completes the record of a job; its edit is set. False: the family is not known yet. Without the mutex; may be null.
   std::function<bool(JobRecord*)> describe_job;

@@ -28,7 +28,11 @@ uint64_t FirstPages(const FlushRequest& request, const PageOptions& options) {
   for (const auto& memtable : request.memtables) {
     const InternalIteratorPtr it = memtable->NewIterator();
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      const size_t size = EncodedSize({ExtractUserKey(it->key()), it->value(), ExtractSequence(it->key())});
+      LogRef ref;
+      const bool logged = ExtractType(it->key()) == kTypeBlobIndex && ref.Parse(it->value());
+      const Slice value = logged ? Slice() : it->value();
+      const PageRecord record{ExtractUserKey(it->key()), value, ExtractSequence(it->key())};
+      const size_t size = EncodedSize(record) + ref.size;
       if (size > usable) continue;
       ++counts[size];
       bytes += size;
@@ -67,7 +71,7 @@ TablelessStore::TablelessStore(const StoreContext* context, const StoreOptions& 
       context_(context),
       keys_(std::move(keys)),
       state_(std::make_shared<PageState>(options.block_cache, options.merge_operator, context->statistics,
-                                         context->read_only)) {
+                                         context->read_only, context->log_values)) {
   current_ = std::make_shared<const StoreOptions>(options);
 }
 

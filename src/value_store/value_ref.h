@@ -11,6 +11,7 @@
 #include <string>
 
 #include "util/coding.h"
+#include "wal/log_ref.h"
 
 namespace compassdb {
 
@@ -31,8 +32,9 @@ struct ValueRef {
   }
 };
 
-// The size of the value that these bytes name; 0 if they name none.
+// The size of the value that these bytes name, here or in a log; 0 if they name none.
 inline uint32_t ReferredSize(const Slice& ref) {
+  if (LogRef in_log; in_log.Parse(ref)) return in_log.size;
   ValueRef parsed;
   return parsed.Parse(ref) ? parsed.size : 0;
 }

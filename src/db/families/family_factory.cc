@@ -4,6 +4,7 @@
 #include "db/open/make_store.h"
 #include "env/create_dir.h"
 #include "format/file_names.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
@@ -37,12 +38,28 @@ Status FamilyFactory::MakeDirs(const std::string& name, const std::vector<rocksd
   return Status::OK();
 }
 
+// Memtables would name values that the log does not have, or has no longer.
+Status FamilyFactory::CheckLogIndex(const std::string& name) const {
+  const rocksdb::DBOptions& db = config_.options;
+  const char* refused = nullptr;
+  if (db.wal_compression != rocksdb::kNoCompression) refused = "wal_compression";
+  if (db.recycle_log_file_num > 0) refused = "recycle_log_file_num";
+  if (db.manual_wal_flush) refused = "manual_wal_flush";
+  if (refused == nullptr) return Status::OK();
+  return Status::NotSupported("column family " + name + " has memtable_as_log_index",
+                              std::string("which is not together with ") + refused);
+}
+
 Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,
                            std::shared_ptr<ColumnFamily>* family) {
   StoreOptions store_options;
   if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
   if (store_options.pages.enabled) {
     if (Status s = CheckTableless(name); !s.ok()) return s;
+    if (store_options.pages.memtable_as_log_index) {
+      if (Status s = CheckLogIndex(name); !s.ok()) return s;
+      stores_.log_values->Enable();
+    }
   }
   if (options.inplace_update_support) snapshots_.GiveNone();
   store_options.keep_last_level = config_.options.allow_ingest_behind;

@@ -49,6 +49,7 @@ DatabaseState::DatabaseState(DbConfig database_config,
   stores.read_only = config.read_only();
   stores.spare_files = &spare_files;
   stores.statistics = options.statistics.get();
+  stores.log_values = &front.log_values;
   stores.max_subcompactions = options.max_subcompactions;
   stores.write_options = PieceWriteOptions(options);
   stores.bytes_per_sync = options.bytes_per_sync;

@@ -93,7 +93,8 @@ class DbOpener {
   Status BuildFamilies(const RecoveredState& state);
   Status ReplayLogs(const RecoveredState& state);
   WalRecordFilter MakeWalFilter(const RecoveredState& state);
-  Status ReplayBatch(uint64_t wal_number, const Slice& record);
+  Status ReplayBatch(uint64_t wal_number, const Slice& record, const BatchPlace& place);
+  LoggedBatch PlaceOf(uint64_t wal_number, const BatchPlace& place, const Slice& batch);
   Status RelogPrepared();
   Status FlushRecovered(const std::shared_ptr<ColumnFamily>& family);
   Status SyncLogs(const std::vector<uint64_t>& logs);
@@ -123,6 +124,7 @@ class DbOpener {
   bool writing_ = false;           // a manifest may name them
   // Logs behind this one were left out of the replay, and must not be followed.
   uint64_t last_replayed_log_ = UINT64_MAX;
+  std::shared_ptr<const LogFile> replayed_log_;  // for addresses of values; null: none is open
   std::vector<uint64_t> unused_logs_;  // empty, behind the last one
 };
 

@@ -229,8 +229,8 @@ Status DbOpener::ReplayLogs(const RecoveredState& state) {
   if (!logs.empty()) database().event_log.RecoveryStarted(job_, logs);
   WalRecoveryReport report;
   s = RecoverWals(config.fs, recovery, logs,
-                  [this](uint64_t number, const Slice& batch, const BatchPlace&) {
-                    return ReplayBatch(number, batch);
+                  [this](uint64_t number, const Slice& batch, const BatchPlace& place) {
+                    return ReplayBatch(number, batch, place);
                   },
                   &report);
   for (const std::string& problem : report.problems) {
@@ -295,10 +295,21 @@ WalRecordFilter DbOpener::MakeWalFilter(const RecoveredState& state) {
   };
 }
 
-Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record) {
+LoggedBatch DbOpener::PlaceOf(uint64_t wal_number, const BatchPlace& place, const Slice& batch) {
+  LogValues& values = database().front.log_values;
+  if (!values.enabled() || place.at == UINT64_MAX) return LoggedBatch();
+  if (replayed_log_ == nullptr || replayed_log_->number() != wal_number) {
+    // Without it the values are in memory.
+    values.Open(wal_number, &replayed_log_).PermitUncheckedError();
+  }
+  return {replayed_log_, place.end, place.at, batch};
+}
+
+Status DbOpener::ReplayBatch(uint64_t wal_number, const Slice& record, const BatchPlace& place) {
   WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&database().families, &database().mu, wal_number, &prepared_);
+  const LoggedBatch logged = PlaceOf(wal_number, place, WriteBatchInternal::Contents(&batch));
+  RecoverySink sink(&database().families, &database().mu, wal_number, logged, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (sink.inside_section()) return Status::Corruption("prepared section without its end");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "db/write/add_logged.h"
 #include "format/number_limits.h"
 #include "format/user_timestamp.h"
 
@@ -60,7 +61,8 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
     MutexLock lock(mu_);
     memtables.KeepPreparedLog(prepared_log_);
   }
-  Status s = memtables.active()->Add(sequence, type, key, value, /*concurrent=*/false);
+  Status s = AddLogged(memtables.active().get(), logged_, sequence, type, key, value, &ref_,
+                       /*concurrent=*/false);
   if (s.IsTryAgain()) return Status::OK();  // the same record again
   if (s.ok() && memtables.active()->ShouldFlush()) full_ = true;
   return s;

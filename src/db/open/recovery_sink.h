@@ -12,14 +12,21 @@
 #include "batch/write_batch_internal.h"
 #include "db/write/transaction_support.h"
 #include "family/column_family.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
 class RecoverySink final : public BatchSink {
  public:
-  // `mu`: the database mutex.
-  RecoverySink(ColumnFamilySet* families, Mutex* mu, uint64_t wal_number, RecoveredTransactions* prepared)
-      : families_(families), mu_(mu), wal_number_(wal_number), prepared_(prepared) {}
+  // `mu`: the database mutex. `logged`: where the batch is in the log, for memtables that are an
+  // index of it.
+  RecoverySink(ColumnFamilySet* families, Mutex* mu, uint64_t wal_number, const LoggedBatch& logged,
+               RecoveredTransactions* prepared)
+      : families_(families),
+        mu_(mu),
+        wal_number_(wal_number),
+        logged_(logged),
+        prepared_(prepared) {}
 
   // A record of a log as a batch; Corruption if it is not a batch, or its sequence is impossibly high.
   static Status Decode(const Slice& record, rocksdb::WriteBatch* batch);
@@ -37,6 +44,8 @@ class RecoverySink final : public BatchSink {
   ColumnFamilySet* const families_;
   Mutex* const mu_;
   const uint64_t wal_number_;
+  const LoggedBatch& logged_;
+  std::string ref_;
   RecoveredTransactions* const prepared_;
   std::unique_ptr<rocksdb::WriteBatch> section_;  // being read
   SequenceNumber section_start_ = 0;

@@ -319,7 +319,8 @@ Status Secondary::ApplyBatch(const Slice& record) {
   }
   rocksdb::WriteBatch batch;
   if (Status s = RecoverySink::Decode(record, &batch); !s.ok()) return s;
-  RecoverySink sink(&families_, db_mu_, log_, &prepared_);
+  const LoggedBatch not_indexed;
+  RecoverySink sink(&families_, db_mu_, log_, not_indexed, &prepared_);
   SequenceNumber next = 0;
   if (Status s = WriteBatchInternal::InsertInto(&batch, &sink, &next); !s.ok()) return s;
   if (next > 0) last_sequence_ = std::max(last_sequence_, next - 1);

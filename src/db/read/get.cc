@@ -71,6 +71,9 @@ bool Reader::SkipsMemTables(const ReadOptions& options) const {
 
 Status Reader::SearchMemTables(const ReadOptions& options, const ReadState& state,
                                const Slice& key, GetContext* ctx) {
+  std::string in_log;
+  const bool no_io = options.read_tier == rocksdb::kBlockCacheTier && state.mem->indexes_log();
+  if (no_io) ctx->DeferSeparated(&in_log);
   if (!SkipsMemTables(options) && !(state.immutables.empty() && state.mem->empty())) {
     const LookupKey lookup(key, ctx->snapshot());
     state.mem->Get(lookup, ctx);
@@ -79,7 +82,9 @@ Status Reader::SearchMemTables(const ReadOptions& options, const ReadState& stat
       immutable->Get(lookup, ctx);
     }
   }
+  if (no_io) ctx->DeferSeparated(nullptr);
   Tick(statistics_.get(), ctx->done() ? rocksdb::MEMTABLE_HIT : rocksdb::MEMTABLE_MISS);
+  if (!in_log.empty()) return Status::Incomplete("the value is in the log");
   if (!ctx->done() && options.read_tier == rocksdb::kMemtableTier) {
     return Status::Incomplete("the key may be outside the memtables");
   }
@@ -245,9 +250,8 @@ Status Reader::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, Sequ
   *newest = 0;
   ColumnFamily* const family = FamilyOf(handle);
   if (family->timestamp_size() != 0) return NewestTimedSequence(family, key, since, newest, time);
-  std::vector<std::string> operands;  // collected, so that nothing is merged
+  // Without a value nothing is read or merged for it.
   GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
-  ctx.CollectOperandsOnly(&operands);
   ReadStatePin state(family->read_state());
   const LookupKey lookup(key, kMaxSequenceNumber);
   SequenceNumber first_in_memory = state->mem->first_sequence();

@@ -36,6 +36,11 @@ class IteratorPins final : public DBIterPins {
     std::vector<InternalIteratorPtr> tables;
     // An error appears again when the value is needed.
     state_->view->AddIterators(*scout_block_, &tables, &tombstones).PermitUncheckedError();
+    const auto add = [&](const MemTable& mem) {
+      if (mem.indexes_log()) tables.push_back(mem.NewIterator());
+    };
+    add(*state_->mem);
+    for (const auto& immutable : state_->immutables) add(*immutable);
     return NewMergingIterator(family_->comparator(), std::move(tables));
   }
 
@@ -83,7 +88,8 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
   };
   add(*state->mem);
   for (const auto& immutable : state->immutables) add(*immutable);
-  if (options.read_tier != rocksdb::kMemtableTier) {
+  const bool tables = options.read_tier != rocksdb::kMemtableTier;
+  if (tables) {
     RangeTombstoneSet ignored(family->user_comparator());
     BlockReadOptions filtered = block;
     std::function<bool(const Piece&)> wanted;
@@ -94,11 +100,15 @@ Status BuildSource(const ReadOptions& options, const BlockReadOptions& block,
     Status s = state->view->AddIterators(
         filtered, &children, options.ignore_range_deletions ? &ignored : &source->tombstones);
     if (!s.ok()) return s;
+  }
+  if (tables || state->mem->indexes_log()) {
     BlockReadOptions of_values = block;
     of_values.snapshot = sequence;
     of_values.snapshot_held = held;
     source->values = state->view->NewValueResolver(of_values);
-    if (source->values != nullptr && !block.cache_only && !options.table_filter) pins->AllowScouts(block);
+    if (tables && source->values != nullptr && !block.cache_only && !options.table_filter) {
+      pins->AllowScouts(block);
+    }
   }
   source->iter = NewMergingIterator(family->comparator(), std::move(children));
   return Status::OK();

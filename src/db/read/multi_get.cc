@@ -7,6 +7,8 @@
 #include "db/report/statistics_util.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "store/pages.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
@@ -35,6 +37,26 @@ class AcquiredStates {
   const std::vector<ColumnFamily*>& families_;
   std::vector<ReadState*> states_;
 };
+
+// Reads the values of those contexts whose memtable had only an address.
+void FetchLogged(const LogValues& values, const std::vector<std::string>& addresses,
+                 std::vector<GetContext>& contexts) {
+  std::vector<LogValues::Request> requests;
+  std::vector<GetContext*> owners;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i].empty()) continue;
+    requests.push_back({addresses[i], contexts[i].value()->GetSelf(), Status()});
+    owners.push_back(&contexts[i]);
+  }
+  values.ReadMany(requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].status.ok()) {
+      owners[i]->value()->PinSelf();
+    } else {
+      owners[i]->Fail(requests[i].status);
+    }
+  }
+}
 
 }  // namespace
 
@@ -242,6 +264,10 @@ void Reader::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const 
   contexts.reserve(keys.size());
   std::vector<PointLookup> lookups;
   lookups.reserve(keys.size());
+  // Values that are in the log are read together.
+  const bool deferred =
+      state.mem->indexes_log() && call->options.read_tier != rocksdb::kBlockCacheTier;
+  std::vector<std::string> in_log(deferred ? keys.size() : 0);  // their addresses
   std::vector<uint32_t> lookup_keys;  // of lookups, as indices into `keys`
   lookup_keys.reserve(keys.size());
   for (uint32_t k = 0; k < keys.size(); ++k) {
@@ -251,11 +277,14 @@ void Reader::MultiGetSome(MultiGetCall* call, const ColumnFamily& family, const 
     ctx.IgnoreTombstones(call->options.ignore_range_deletions);
     ctx.SetMergeSinks(nullptr, statistics_.get());
     Status& status = call->statuses[keys[k]];
+    if (deferred) ctx.DeferSeparated(&in_log[k]);
     status = SearchMemTables(call->options, state, key, &ctx);
+    if (deferred) ctx.DeferSeparated(nullptr);
     if (!status.ok() || ctx.done()) continue;
     lookups.push_back({key, hasher_(key), &ctx, Status()});
     lookup_keys.push_back(k);
   }
+  if (deferred) FetchLogged(*family.store()->pages()->log_values(), in_log, contexts);
   if (!lookups.empty()) {
     BlockReadOptions block = BlockOptions(call->options);
     block.prefix_extractor = family.settings.point_prefixes.load(std::memory_order_relaxed);

@@ -127,13 +127,13 @@ uint64_t WalSet::AcknowledgedEnd(uint64_t number) const {
   return it != acknowledged_ends_.end() ? it->second : UINT64_MAX;
 }
 
-Status WalSet::Append(const Slice& record, bool sync) {
+Status WalSet::Append(const Slice& record, bool sync, BatchPlace* place) {
   MutexLock lock(&mu_);
   if (!error_.ok()) return error_;
   Log& log = logs_.back();
   const uint64_t begin = log.bytes;
   // Bytes that were added to the log's buffer when memory ran out must never be written.
-  Status s = CatchOutOfMemory("a log", [&] { return log.writer->AddBatch(record); });
+  Status s = CatchOutOfMemory("a log", [&] { return log.writer->AddBatch(record, place); });
   if (s.ok() && !options_.manual_flush) s = log.writer->Flush();
   const uint64_t bytes = log.writer->Size() - log.bytes;
   log.bytes += bytes;

@@ -71,7 +71,7 @@ class WalSet {
   void SetRecoveredEnd(const SyncedLog& end) { SetSynced(end); }
 
   // One record; handed to the kernel unless manual_flush. Then synced if asked for.
-  Status Append(const Slice& record, bool sync);
+  Status Append(const Slice& record, bool sync, BatchPlace* place = nullptr);
   Status Flush();
   Status Sync();
   // The same while abandoned logs before it may still be needed. No synced mark is written, because that would

@@ -29,7 +29,8 @@ WalSet::Options LogsOf(const DbConfig& config) {
 
 WriteFront::WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number)
     : queue(WaitsOf(config.options)),
-      logs(config.fs, config.wal_dir, LogsOf(config), new_number, config.options.statistics.get()) {}
+      logs(config.fs, config.wal_dir, LogsOf(config), new_number, config.options.statistics.get()),
+      log_values(config.fs, config.wal_dir) {}
 
 Status WriteFront::CheckSequencesAreLeft(const DbConfig& config) const {
   const SequenceNumber last = last_sequence.load(std::memory_order_relaxed);

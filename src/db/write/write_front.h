@@ -12,6 +12,7 @@
 #include "db/write/wal_set.h"
 #include "db/write/write_counters.h"
 #include "db/write/write_thread.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
@@ -26,6 +27,7 @@ struct WriteFront {
 
   WriteThread queue;
   WalSet logs;
+  LogValues log_values;  // of all families
   OpenSections open_sections;
   std::atomic<SequenceNumber> last_sequence{0};  // the newest that readers may see
   std::atomic<bool> unlogged_data{false};        // written with disableWAL and perhaps not flushed

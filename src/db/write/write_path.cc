@@ -6,7 +6,9 @@
 #include <string>
 
 #include "batch/write_batch_internal.h"
+#include "db/report/info_log.h"
 #include "db/report/statistics_util.h"
+#include "db/write/add_logged.h"
 #include "env/limited_bytes.h"
 #include "format/user_timestamp.h"
 #include "util/no_memory.h"
@@ -22,8 +24,8 @@ constexpr size_t kParallelInsertBytes = 32 << 10;
 // Inserts a batch's records into the memtables of their families.
 class MemTableSink final : public BatchSink {
  public:
-  MemTableSink(const ColumnFamilySet* families, bool concurrent)
-      : families_(families), concurrent_(concurrent) {}
+  MemTableSink(const ColumnFamilySet* families, const LoggedBatch& logged, bool concurrent)
+      : families_(families), logged_(logged), concurrent_(concurrent) {}
 
   Status Add(uint32_t id, SequenceNumber sequence, ValueType type, const Slice& key,
              const Slice& value) override {
@@ -36,7 +38,7 @@ class MemTableSink final : public BatchSink {
       return Status::OK();
     }
     MemTable* const mem = family_->memtables().active().get();
-    Status s = mem->Add(sequence, type, key, value, concurrent_);
+    Status s = AddLogged(mem, logged_, sequence, type, key, value, &ref_, concurrent_);
     if (s.ok() && !full_) full_ = mem->ShouldFlush();
     return s;
   }
@@ -46,10 +48,12 @@ class MemTableSink final : public BatchSink {
 
  private:
   const ColumnFamilySet* const families_;
+  const LoggedBatch& logged_;
   const bool concurrent_;
   ColumnFamily* family_ = nullptr;
   uint32_t id_ = 0;
   bool full_ = false;
+  std::string ref_;
 };
 
 // Refuses batches that must not reach the log.
@@ -295,19 +299,27 @@ Status WritePath::LogGroup(const Group& group, bool sync) {
   const WriteBatch* record = group.front()->batch;
   WriteBatch merged;
   if (group.size() > 1 || !record->GetWalTerminationPoint().is_cleared()) {
-    for (const WriteThread::Writer* w : group) {
+    for (WriteThread::Writer* w : group) {
+      w->logged.at = WriteBatchInternal::ByteSize(&merged);
       if (Status s = WriteBatchInternal::Append(&merged, w->batch, /*wal_only=*/true); !s.ok()) {
         return s;  // nothing has been written: the batches are too large together
       }
+      w->logged.bytes = Slice(WriteBatchInternal::Contents(w->batch).data() + kBatchHeaderBytes,
+                              WriteBatchInternal::ByteSize(&merged) - w->logged.at);
     }
     WriteBatchInternal::SetSequence(&merged, group.front()->sequence);
     record = &merged;
+  } else {
+    group.front()->logged.at = 0;
+    group.front()->logged.bytes = WriteBatchInternal::Contents(record);
   }
+  if (front_.log_values.enabled()) OpenLog();
+  BatchPlace place;
   Status s;
   {
     rocksdb::Statistics* const statistics = config_.options.statistics.get();
     StopWatch watch(config_.clock, sync ? statistics : nullptr, rocksdb::WAL_FILE_SYNC_MICROS);
-    s = front_.logs.Append(WriteBatchInternal::Contents(record), sync);
+    s = front_.logs.Append(WriteBatchInternal::Contents(record), sync, &place);
   }
   if (!s.ok()) {
     errors_.SetWalFailed();
@@ -318,10 +330,29 @@ Status WritePath::LogGroup(const Group& group, bool sync) {
     background_errors_.SetBackgroundError(s, rocksdb::BackgroundErrorReason::kWriteCallback);
     return s;
   }
+  if (log_file_ != nullptr && place.at != UINT64_MAX) {
+    for (WriteThread::Writer* w : group) {
+      w->logged.file = log_file_;
+      w->logged.end = place.end;
+      w->logged.at += place.at;
+    }
+  }
   for (const WriteThread::Writer* w : group) {
     if (w->section != nullptr) front_.open_sections.Logged(*w->section, front_.logs.current_number());
   }
   return s;
+}
+
+// For addresses of values in it. If that fails, memtables get the values.
+void WritePath::OpenLog() {
+  const uint64_t number = front_.logs.current_number();
+  if (number == log_number_) return;
+  log_number_ = number;
+  log_file_.reset();
+  if (Status s = front_.log_values.Open(number, &log_file_); !s.ok()) {
+    LogInfo(config_.info_log.get(),
+            "values of log " + std::to_string(number) + " stay in memory: " + s.ToString());
+  }
 }
 
 void WritePath::InsertGroup(const Group& group, std::atomic<int>* running) {
@@ -340,7 +371,7 @@ void WritePath::InsertGroup(const Group& group, std::atomic<int>* running) {
 
 Status WritePath::InsertBatch(const WriteThread::Writer& writer, bool concurrent) {
   if (writer.section != nullptr) return Status::OK();
-  MemTableSink sink(&families_, concurrent);
+  MemTableSink sink(&families_, writer.logged, concurrent);
   Status s = CatchOutOfMemory("Write", [&] {
     return WriteBatchInternal::InsertInto(writer.batch, &sink, nullptr);
   });

@@ -73,6 +73,7 @@ class WritePath final : public LogLock {
   Status Join(const WriteOptions& options, WriteBatch* batch, const TransactionWrite& transaction);
   Status WriteAsLeader(WriteThread::Writer* leader);
   Status LogGroup(const Group& group, bool sync);
+  void OpenLog();
   void KeepPreparedLogs(const Group& group) EXCLUDES(*mu_);
   void InsertGroup(const Group& group, std::atomic<int>* running);
   Status InsertBatch(const WriteThread::Writer& writer, bool concurrent);
@@ -88,6 +89,8 @@ class WritePath final : public LogLock {
   BackgroundErrors& background_errors_;
   Tracing& tracing_;
   const std::atomic<bool>& shutting_down_;
+  uint64_t log_number_ = 0;                  // [front]
+  std::shared_ptr<const LogFile> log_file_;  // [front] of that log; null: it cannot be read
   int log_locks_ GUARDED_BY(*mu_) = 0;
   std::unique_ptr<ExclusiveWrite> log_lock_ GUARDED_BY(*mu_);
 };

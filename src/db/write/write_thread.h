@@ -28,6 +28,7 @@
 #include "rocksdb/write_batch.h"
 #include "util/checked.h"
 #include "util/mutex.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
@@ -58,6 +59,7 @@ class WriteThread {
     size_t bytes = 0;        // of the batch
     uint32_t count = 0;      // sequence numbers that the batch takes
     SequenceNumber sequence = 0;  // of its first record, set by the leader
+    LoggedBatch logged;           // set by the leader, for memtables that are an index of the log
     Status status;
 
    private:

@@ -9,12 +9,14 @@
 #include "tableless/overflow/overflow_batch.h"
 #include "tableless/page/page_batch.h"
 #include "util/parallel.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
 namespace {
 
 constexpr size_t kChunkPages = 128;
+constexpr uint64_t kChunkBytes = 8 << 20;  // of values that are read from logs for them
 constexpr size_t kJournalBuffer = 1 << 20;
 // Memory for the keys that range tombstones cover, in one part; more if there would be more than kMostParts
 // parts.
@@ -204,11 +206,15 @@ class PageFlush::SectionJob {
     for (size_t begin = 0; s.ok() && begin < items_.size();) {
       std::vector<uint64_t> page_keys;
       size_t end = begin;
+      uint64_t in_log = 0;
       for (; end < items_.size(); ++end) {
         const uint64_t key = items_[end].page_key;
-        if (!page_keys.empty() && page_keys.back() == key) continue;
-        if (page_keys.size() == kChunkPages) break;
-        page_keys.push_back(key);
+        if (page_keys.empty() || page_keys.back() != key) {
+          if (page_keys.size() == kChunkPages || in_log >= kChunkBytes) break;
+          page_keys.push_back(key);
+        }
+        LogRef ref;
+        if (items_[end].type == kTypeBlobIndex && ref.Parse(items_[end].value)) in_log += ref.size;
       }
       s = RunPages(std::move(page_keys), items_.subspan(begin, end - begin));
       begin = end;
@@ -234,6 +240,7 @@ class PageFlush::SectionJob {
       if (i == 0 || items[i].user_key != items[i - 1].user_key) overflowed_.Add(overflow, items[i].hash);
     }
     overflowed_.Read();
+    if (Status s = ReadLogged(&items); !s.ok()) return s;
     out_->bytes_read += batch_.bytes_read() + overflowed_.bytes_read();
     Status s;
     for (size_t i = 0, begin = 0; s.ok() && i < n; ++i) {
@@ -292,6 +299,30 @@ class PageFlush::SectionJob {
     places_.push_back({page, static_cast<uint32_t>(offset),
                        static_cast<uint32_t>(images_.size() - offset)});
     return images_.size() >= kJournalBuffer ? WriteImages() : s;
+  }
+
+  // Replaces addresses by values, which are read from the logs together.
+  Status ReadLogged(std::span<const Item>* items) {
+    const auto in_log = [](const Item& item) { return item.type == kTypeBlobIndex; };
+    if (std::none_of(items->begin(), items->end(), in_log)) return Status::OK();
+    resolved_.assign(items->begin(), items->end());
+    *items = resolved_;
+    logged_.clear();
+    std::vector<LogValues::Request> requests;
+    for (const Item& item : resolved_) {
+      if (in_log(item)) requests.push_back({item.value, &logged_.emplace_back(), Status()});
+    }
+    flush_->context_->log_values->ReadMany(requests);
+    auto request = requests.begin();
+    for (Item& item : resolved_) {
+      if (!in_log(item)) continue;
+      if (!request->status.ok()) return request->status;
+      item.type = kTypeValue;
+      item.value = *request->value;
+      out_->bytes_read += item.value.size();
+      ++request;
+    }
+    return Status::OK();
   }
 
   // The change affects this page alone.
@@ -387,6 +418,8 @@ class PageFlush::SectionJob {
   PageEdit edit_;
   PageBatch batch_;  // memory of the records of the current pages
   OverflowBatch overflowed_;  // and of those of the items' keys that are in no page
+  std::vector<Item> resolved_;      // the items of the current pages, if some values are in logs
+  std::deque<std::string> logged_;  // those values
   std::deque<KeyOutcome> outcomes_;  // of the current page: records point into them
   std::deque<std::string> overflow_rooms_;  // ... and into these, if too many are in no page
   std::string images_;

@@ -20,17 +20,14 @@ Status PageResolver::Resolve(const Slice& user_key, const Slice& ref,
 
 Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
                                     rocksdb::PinnableSlice* value, Version* version) const {
+  if (LogRef::IsLogRef(ref)) return ResolveLogged(user_key, ref, value);
   if (ref != Slice(kKeyMarker)) {
     return Status::Corruption("key store", "a record that is no marker, of key " +
                                                user_key.ToString(/*hex=*/true));
   }
-  for (size_t i = next_; i < coming_; ++i) {
-    const Found& ahead = ahead_[i];
-    if (ahead.user_key != user_key) continue;
-    next_ = i + 1;
-    if (!ahead.found) break;
-    *version = ahead.version;
-    value->PinSelf(ahead.value);
+  if (const Found* const ahead = FindAhead(user_key, ref)) {
+    *version = ahead->version;
+    value->PinSelf(ahead->value);
     return Status::OK();
   }
   PageLookup lookup;
@@ -55,23 +52,62 @@ Status PageResolver::ResolveVersion(const Slice& user_key, const Slice& ref,
   return s;
 }
 
+const PageResolver::Found* PageResolver::FindAhead(const Slice& user_key, const Slice& ref) const {
+  for (size_t i = next_; i < coming_; ++i) {
+    if (ahead_[i].user_key != user_key) continue;
+    next_ = i + 1;
+    return ahead_[i].found && ahead_[i].ref == ref ? &ahead_[i] : nullptr;
+  }
+  return nullptr;
+}
+
+Status PageResolver::ResolveLogged(const Slice& user_key, const Slice& ref,
+                                   rocksdb::PinnableSlice* value) const {
+  if (const Found* const ahead = FindAhead(user_key, ref)) {
+    value->PinSelf(ahead->value);
+    return Status::OK();
+  }
+  if (read_.cache_only) return Status::Incomplete("the value is in the log");
+  return view_->state()->log_values()->Resolve(user_key, ref, value);
+}
+
+void PageResolver::ReadLogged(std::span<const Upcoming> coming) {
+  std::vector<LogValues::Request> requests;
+  std::vector<Found*> found;
+  for (size_t i = 0; i < coming_; ++i) {
+    if (!LogRef::IsLogRef(coming[i].ref)) continue;
+    requests.push_back({coming[i].ref, &ahead_[i].value, Status()});
+    found.push_back(&ahead_[i]);
+    ahead_[i].version = Version();
+  }
+  if (requests.empty()) return;
+  view_->state()->log_values()->ReadMany(requests);
+  for (size_t i = 0; i < requests.size(); ++i) found[i]->found = requests[i].status.ok();
+}
+
 // Records that are not found here in the simplest way are looked up at their turn. Pages stay in the cache after long
 // walks, too: their keys are spread over the whole key space.
 void PageResolver::ReadAhead(std::span<const Upcoming> coming, bool /*keep*/) {
   const TablelessView::Parts& parts = view_->parts();
   coming_ = next_ = 0;
-  if (parts.sections.empty() || read_.limits.clock != nullptr) return;
+  if (read_.cache_only || read_.limits.clock != nullptr) return;
   coming_ = coming.size();
   if (ahead_.size() < coming_) ahead_.resize(coming_);
   std::vector<TablelessView::Wanted> wanted;
+  std::vector<size_t> places;  // of these in ahead_
   for (size_t i = 0; i < coming_; ++i) {
-    wanted.push_back({coming[i].user_key, parts.hasher(coming[i].user_key)});
     ahead_[i].user_key = coming[i].user_key;
+    ahead_[i].ref = coming[i].ref;
     ahead_[i].found = false;
+    if (LogRef::IsLogRef(coming[i].ref)) continue;
+    wanted.push_back({coming[i].user_key, parts.hasher(coming[i].user_key)});
+    places.push_back(i);
   }
+  ReadLogged(coming);
+  if (parts.sections.empty()) return;
   view_->FindTogether(read_, wanted, [&](size_t i, const PageRecord* record) {
     if (record == nullptr || record->unfolded || record->sequence > read_.snapshot) return;
-    Found& found = ahead_[i];
+    Found& found = ahead_[places[i]];
     found.found = true;
     found.value.assign(record->value.data(), record->value.size());
     found.version.entity = record->entity;

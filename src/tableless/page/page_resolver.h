@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the records for markers of the key store (KallaxDB 4.6).
+// Finds the records for markers of the key store (KallaxDB 4.6), and values of memtables that are
+// in a log.
 #pragma once
 
 #include <memory>
@@ -27,14 +28,19 @@ class PageResolver final : public ValueResolver {
   void ReadAhead(std::span<const Upcoming> coming, bool keep) override;
 
  private:
-  const std::shared_ptr<const TablelessView> view_;
-  const BlockReadOptions read_;
   struct Found {
-    Slice user_key;
+    Slice user_key, ref;
     std::string value;
     Version version;
     bool found = false;
   };
+  // Null: it was not read ahead.
+  const Found* FindAhead(const Slice& user_key, const Slice& ref) const;
+  Status ResolveLogged(const Slice& user_key, const Slice& ref,
+                       rocksdb::PinnableSlice* value) const;
+  void ReadLogged(std::span<const Upcoming> coming);
+  const std::shared_ptr<const TablelessView> view_;
+  const BlockReadOptions read_;
   std::vector<Found> ahead_;  // in their order; reused with their memory
   size_t coming_ = 0;
   mutable size_t next_ = 0;

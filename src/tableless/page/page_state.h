@@ -10,6 +10,7 @@
 #include "tableless/page/page_cache.h"
 #include "tableless/page/page_format.h"
 #include "util/mutex.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 
@@ -18,15 +19,18 @@ class TablelessView;
 // Thread safe. Lock order: mu_ is a leaf.
 class PageState {
  public:
-  // `statistics` may be null, else it outlives this. `read_only`: a primary may write pages.
+  // `statistics` and `log_values` may be null, else they outlive this. `read_only`: a primary may
+  // write pages.
   PageState(std::shared_ptr<rocksdb::Cache> cache, std::shared_ptr<const rocksdb::MergeOperator> merge_operator,
-            rocksdb::Statistics* statistics, bool read_only)
+            rocksdb::Statistics* statistics, bool read_only, const LogValues* log_values = nullptr)
       : read_only_(read_only),
+        log_values_(log_values),
         statistics_(statistics),
         cache_(std::move(cache), statistics),
         merge_operator_(std::move(merge_operator)) {}
   bool read_only() const { return read_only_; }
   rocksdb::Statistics* statistics() const { return statistics_; }
+  const LogValues* log_values() const { return log_values_; }
   PageCache* cache() { return &cache_; }
   const rocksdb::MergeOperator* merge_operator() const { return merge_operator_.get(); }
 
@@ -82,6 +86,7 @@ class PageState {
 
  private:
   const bool read_only_;
+  const LogValues* const log_values_;
   rocksdb::Statistics* const statistics_;
   PageCache cache_;
   const std::shared_ptr<const rocksdb::MergeOperator> merge_operator_;
