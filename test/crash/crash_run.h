@@ -79,6 +79,7 @@ class CrashRun {
   rocksdb::Status Open();
   rocksdb::Status OpenWithMode(rocksdb::WALRecoveryMode mode);
   bool Recycles() const;
+  bool IndexesLog() const;  // memtable_as_log_index
   // Of table-less families in this life, while it works: no key stores. The recovery rebuilds them, to read them.
   bool Keyless() const;
   rocksdb::Status OpenForWork();

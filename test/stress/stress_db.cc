@@ -82,7 +82,8 @@ void StressDb::ChangePages(uint64_t seed, rocksdb::ColumnFamilyOptions* options)
                            number("rehash_threads", 1, 3) + number("rehash_batch", 1, 64) + number("write_threads", 1, 4) +
                            "tableless_page_bytes=" + std::to_string(4096 << random.Uniform(4)) + ";" +
                            "tableless_pages=" + std::to_string(random.OneIn(2) ? 0 : random.Range(1, 400)) + ";" +
-                           "tableless_key_store=" + (without_keys_ ? "false" : "true") + "}";
+                           "tableless_key_store=" + (without_keys_ ? "false" : "true") +
+                           ";memtable_as_log_index=" + (IndexesLog() ? "true" : "false") + "}";
   const rocksdb::ColumnFamilyOptions base = *options;
   if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, text, options).ok()) abort();
 }
@@ -124,6 +125,10 @@ rocksdb::DBOptions StressDb::DbOptions() const {
     options.enable_pipelined_write = false;
   }
   if (random.OneIn(5)) options.wal_compression = rocksdb::kZSTD;
+  if (IndexesLog()) {
+    options.wal_compression = rocksdb::kNoCompression;
+    options.recycle_log_file_num = 0;
+  }
   return options;
 }
 

@@ -89,6 +89,7 @@ class StressDb {
   rocksdb::ColumnFamilyOptions TimedOptions(int thread) const;
   rocksdb::Status OpenExpiring(bool read_only);
   rocksdb::DBOptions DbOptions() const;
+  bool IndexesLog() const { return layout_ == "tableless" && seed_ % 2 == 1; }
   void ChangePages(uint64_t seed, rocksdb::ColumnFamilyOptions* options) const;
   void Adopt(rocksdb::DB* db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
