@@ -221,6 +221,8 @@ void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
   }
 }
 
+Slice MemTable::ValueOf(const Slice& internal_key) { return EntryValue(internal_key); }
+
 std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
   std::vector<RangeTombstone> tombstones;
   List::Iterator it(&ranges_);

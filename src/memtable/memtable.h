@@ -75,6 +75,8 @@ class MemTable {
 
   // Point records. The iterator sees concurrent adds.
   InternalIteratorPtr NewIterator() const;
+  // Of the record whose key an iterator returned. Both stay as long as the memtable.
+  static Slice ValueOf(const Slice& internal_key);
 
   // The present range tombstones, for lookups; never null.
   std::shared_ptr<const RangeTombstoneList> RangeTombstones() const;

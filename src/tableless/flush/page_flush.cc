@@ -32,16 +32,23 @@ std::atomic<uint64_t> covered_bytes{kCoveredBytes};
 
 void TEST_SetCoveredBytes(uint64_t bytes) { covered_bytes.store(bytes == 0 ? kCoveredBytes : bytes); }
 
-bool PageFlush::AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
-                        const Slice& value) {
-  const KeyHash hash = context_->hasher(user_key);
+bool PageFlush::FindPage(const PagePart& part, const Slice& user_key, uint64_t* page_key) const {
   const auto& parts = view_->parts();
-  const MasterHash master = MasterHashOf(hash, parts.geometry.sections);
+  const MasterHash master = MasterHashOf(context_->hasher(user_key), parts.geometry.sections);
   const Section& section = *parts.sections[master.section];
   const uint64_t page = section.PageOf(master);
   if (!part.Has(page, section.meta.pages)) return false;
-  items_.push_back({PageKey(master.section, page), sequence, type, user_key, value, hash});
+  *page_key = PageKey(master.section, page);
   return true;
+}
+
+// As a memtable has it, with an empty value.
+void PageFlush::AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence) {
+  std::string& record = range_keys_.emplace_back();
+  AppendInternalKey(&record, user_key, sequence, kTypeDeletion);
+  const auto size = static_cast<uint32_t>(record.size());
+  record.push_back(0);
+  entries_.push_back({page_key, record.data(), size});
 }
 
 SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
@@ -50,13 +57,15 @@ SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
   return newest;
 }
 
-// Items point to the memtables, which stay until the flush is installed.
+// Entries point to the memtables, which stay until the flush is installed.
 void PageFlush::Collect(const PagePart& part) {
   for (const auto& memtable : request_->memtables) {
     const InternalIteratorPtr it = memtable->NewIterator();
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const Slice key = it->key();
-      AddItem(part, ExtractUserKey(key), ExtractSequence(key), ExtractType(key), it->value());
+      uint64_t page_key = 0;
+      if (!FindPage(part, ExtractUserKey(key), &page_key)) continue;
+      entries_.push_back({page_key, key.data(), static_cast<uint32_t>(key.size())});
     }
   }
 }
@@ -114,7 +123,7 @@ Status PageFlush::CountParts(uint32_t* parts) const {
   }
   uint64_t bytes = 0;
   Status s = ForEachRange([&](const RangeTombstoneList::Fragment& range) {
-    const uint64_t of_key = kKeyOverhead + sizeof(Item) * range.sequences.size();
+    const uint64_t of_key = (kKeyOverhead + sizeof(Entry)) * range.sequences.size();
     const uint64_t at_most = records * of_key + record_bytes;
     // Without keys in order this needs a read of all pages. With parts, each part reads only its own.
     if (at_most > limit && whole) {
@@ -132,21 +141,18 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
   const Comparator* const cmp = options_->comparator;
   return ForEachRange([&](const RangeTombstoneList::Fragment& range) {
     Status s = ForEachKey(range, part, [&](const Slice& key) {
-      // The key is kept if it is of this part.
-      if (!AddItem(part, key, range.sequences.front(), kTypeDeletion, Slice())) return;
-      range_keys_.push_back(key.ToString());
-      items_.back().user_key = range_keys_.back();
-      for (size_t i = 1; i < range.sequences.size(); ++i) {
-        AddItem(part, range_keys_.back(), range.sequences[i], kTypeDeletion, Slice());
-      }
+      uint64_t page_key = 0;
+      if (!FindPage(part, key, &page_key)) return;
+      for (SequenceNumber sequence : range.sequences) AddDeletion(page_key, key, sequence);
     });
     for (const auto& other : request_->memtables) {
       const InternalIteratorPtr it = other->NewIterator();
       for (it->Seek(LookupKey(range.start, kMaxSequenceNumber).internal_key());
            it->Valid() && cmp->Compare(ExtractUserKey(it->key()), range.end) < 0; it->Next()) {
-        for (SequenceNumber sequence : range.sequences) {
-          AddItem(part, ExtractUserKey(it->key()), sequence, kTypeDeletion, Slice());
-        }
+        const Slice key = ExtractUserKey(it->key());
+        uint64_t page_key = 0;
+        if (!FindPage(part, key, &page_key)) continue;
+        for (SequenceNumber sequence : range.sequences) AddDeletion(page_key, key, sequence);
       }
     }
     return s;
@@ -156,14 +162,14 @@ Status PageFlush::CollectRangeDeletions(const PagePart& part) {
 // Steps 1 and 2 (page_flush.h), unless something forbids it.
 Status PageFlush::BeginInPlace() {
   if (!options_->pages.atomic_page_writes || !may_begin_ || !request_->commit_ahead) return Status::OK();
-  if (items_.empty() || options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
+  if (entries_.empty() || options_->compaction_filter != nullptr || options_->compaction_filter_factory != nullptr) return Status::OK();
   // Without a key store only the pages show which keys a range covers. A repeated flush would miss pages that have
   // lost a key in place, and what they add to the counts of their section.
   const auto ranges = [](const auto& memtable) { return memtable->num_range_deletes() > 0; };
   const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
   if (any_range && !view_->parts().keys_whole) return Status::OK();
-  const auto known = [this](const Item& item) { return item.sequence <= in_doubt_until_; };
-  if (std::any_of(items_.begin(), items_.end(), known)) return Status::OK();
+  const auto known = [this](const Entry& e) { return e.sequence() <= in_doubt_until_; };
+  if (std::any_of(entries_.begin(), entries_.end(), known)) return Status::OK();
   const uint32_t page_bytes = view_->parts().geometry.page_bytes;
   if (page_bytes > options_->pages.page_bytes) {
     if (context_->log_info) {
@@ -185,11 +191,11 @@ Status PageFlush::BeginInPlace() {
 // One section, by one thread.
 class PageFlush::SectionJob {
  public:
-  SectionJob(PageFlush* flush, uint32_t section, std::span<const Item> items,
+  SectionJob(PageFlush* flush, uint32_t section, std::span<const Entry> entries,
              PageJournalWriter* journal, SectionFlush* out)
       : flush_(flush),
         section_(section),
-        items_(items),
+        entries_(entries),
         journal_(journal),
         out_(out),
         edit_(section, flush->view_->parts().geometry.page_bytes),
@@ -203,20 +209,23 @@ class PageFlush::SectionJob {
     fold_.snapshots = flush_->request_->snapshots;
     fold_.merge.op = flush_->options_->merge_operator.get();
     fold_.merge.statistics = flush_->context_->statistics;
-    for (size_t begin = 0; s.ok() && begin < items_.size();) {
+    for (size_t begin = 0; s.ok() && begin < entries_.size();) {
       std::vector<uint64_t> page_keys;
       size_t end = begin;
       uint64_t in_log = 0;
-      for (; end < items_.size(); ++end) {
-        const uint64_t key = items_[end].page_key;
+      items_.clear();
+      for (; end < entries_.size(); ++end) {
+        const uint64_t key = entries_[end].page_key;
         if (page_keys.empty() || page_keys.back() != key) {
           if (page_keys.size() == kChunkPages || in_log >= kChunkBytes) break;
           page_keys.push_back(key);
         }
+        AddItem(entries_[end]);
         LogRef ref;
-        if (items_[end].type == kTypeBlobIndex && ref.Parse(items_[end].value)) in_log += ref.size;
+        if (items_.back().type == kTypeBlobIndex && ref.Parse(items_.back().value)) in_log += ref.size;
       }
-      s = RunPages(std::move(page_keys), items_.subspan(begin, end - begin));
+      s = ReadLogged();
+      if (s.ok()) s = RunPages(std::move(page_keys), items_);
       begin = end;
     }
     if (s.ok()) s = WriteImages();
@@ -226,7 +235,7 @@ class PageFlush::SectionJob {
       flush_->view_->state()->CountUnjournaled(writer_->pages());
     }
     out_->Add(*edit_.counts());
-    out_->records += items_.size();
+    out_->records += entries_.size();
     return s;
   }
 
@@ -240,7 +249,6 @@ class PageFlush::SectionJob {
       if (i == 0 || items[i].user_key != items[i - 1].user_key) overflowed_.Add(overflow, items[i].hash);
     }
     overflowed_.Read();
-    if (Status s = ReadLogged(&items); !s.ok()) return s;
     out_->bytes_read += batch_.bytes_read() + overflowed_.bytes_read();
     Status s;
     for (size_t i = 0, begin = 0; s.ok() && i < n; ++i) {
@@ -301,21 +309,28 @@ class PageFlush::SectionJob {
     return images_.size() >= kJournalBuffer ? WriteImages() : s;
   }
 
+  void AddItem(const Entry& entry) {
+    const Slice user_key = entry.user_key();
+    const KeyHash hash = !items_.empty() && items_.back().user_key == user_key
+                             ? items_.back().hash
+                             : flush_->context_->hasher(user_key);
+    items_.push_back({entry.page_key, entry.sequence(), entry.type(), user_key,
+                      MemTable::ValueOf(entry.internal_key()), hash});
+  }
+
   // Replaces addresses by values, which are read from the logs together.
-  Status ReadLogged(std::span<const Item>* items) {
-    const auto in_log = [](const Item& item) { return item.type == kTypeBlobIndex; };
-    if (std::none_of(items->begin(), items->end(), in_log)) return Status::OK();
-    resolved_.assign(items->begin(), items->end());
-    *items = resolved_;
+  Status ReadLogged() {
     logged_.clear();
     std::vector<LogValues::Request> requests;
-    for (const Item& item : resolved_) {
-      if (in_log(item)) requests.push_back({item.value, &logged_.emplace_back(), Status()});
+    for (const Item& item : items_) {
+      if (item.type != kTypeBlobIndex) continue;
+      requests.push_back({item.value, &logged_.emplace_back(), Status()});
     }
+    if (requests.empty()) return Status::OK();
     flush_->context_->log_values->ReadMany(requests);
     auto request = requests.begin();
-    for (Item& item : resolved_) {
-      if (!in_log(item)) continue;
+    for (Item& item : items_) {
+      if (item.type != kTypeBlobIndex) continue;
       if (!request->status.ok()) return request->status;
       item.type = kTypeValue;
       item.value = *request->value;
@@ -410,7 +425,7 @@ class PageFlush::SectionJob {
 
   PageFlush* const flush_;
   const uint32_t section_;
-  const std::span<const Item> items_;
+  const std::span<const Entry> entries_;
   PageJournalWriter* const journal_;
   SectionFlush* const out_;
   FoldOptions fold_;
@@ -418,8 +433,8 @@ class PageFlush::SectionJob {
   PageEdit edit_;
   PageBatch batch_;  // memory of the records of the current pages
   OverflowBatch overflowed_;  // and of those of the items' keys that are in no page
-  std::vector<Item> resolved_;      // the items of the current pages, if some values are in logs
-  std::deque<std::string> logged_;  // those values
+  std::vector<Item> items_;         // of the current pages
+  std::deque<std::string> logged_;  // their values that are in logs
   std::deque<KeyOutcome> outcomes_;  // of the current page: records point into them
   std::deque<std::string> overflow_rooms_;  // ... and into these, if too many are in no page
   std::string images_;
@@ -430,14 +445,14 @@ class PageFlush::SectionJob {
 
 Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
   std::vector<std::function<Status()>> tasks;
-  for (size_t begin = 0; begin < items_.size();) {
-    const uint32_t section = SectionOfKey(items_[begin].page_key);
+  for (size_t begin = 0; begin < entries_.size();) {
+    const uint32_t section = SectionOfKey(entries_[begin].page_key);
     size_t end = begin;
-    while (end < items_.size() && SectionOfKey(items_[end].page_key) == section) ++end;
-    const std::span<const Item> items(items_.data() + begin, end - begin);
+    while (end < entries_.size() && SectionOfKey(entries_[end].page_key) == section) ++end;
+    const std::span<const Entry> entries(entries_.data() + begin, end - begin);
     SectionFlush* const out = &(*sections)[section];
-    tasks.emplace_back([this, section, items, journal, out] {
-      return SectionJob(this, section, items, journal, out).Run();
+    tasks.emplace_back([this, section, entries, journal, out] {
+      return SectionJob(this, section, entries, journal, out).Run();
     });
     begin = end;
   }
@@ -446,20 +461,20 @@ Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlu
 
 // A key that a range covers may come from several places, as the same deletion.
 Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
-  items_.clear();
+  entries_.clear();
   range_keys_.clear();
   Collect(part);
   Status s = CollectRangeDeletions(part);
   if (!s.ok()) return s;
-  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     if (a.page_key != b.page_key) return a.page_key < b.page_key;
-    if (const int c = a.user_key.compare(b.user_key); c != 0) return c < 0;
-    return a.sequence > b.sequence;
+    if (const int c = a.user_key().compare(b.user_key()); c != 0) return c < 0;
+    return a.sequence() > b.sequence();
   });
-  const auto same = [](const Item& a, const Item& b) {
-    return a.type == kTypeDeletion && b.type == kTypeDeletion && a.sequence == b.sequence && a.user_key == b.user_key;
+  const auto same = [](const Entry& a, const Entry& b) {
+    return a.type() == kTypeDeletion && a.internal_key() == b.internal_key();
   };
-  items_.erase(std::unique(items_.begin(), items_.end(), same), items_.end());
+  entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
   // One of several parts has only some of the records that pages may have from then on.
   if (part.parts == 1) s = BeginInPlace();
   if (s.ok()) s = RunSections(journal, sections);

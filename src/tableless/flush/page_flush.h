@@ -86,6 +86,17 @@ class PageFlush {
   Status Run(JobFile* file, VersionEdit* edit, JobReport* report);
 
  private:
+  // A record of a memtable, with its page.
+  struct Entry {
+    uint64_t page_key;
+    const char* key;
+    uint32_t key_size;
+    Slice internal_key() const { return Slice(key, key_size); }
+    Slice user_key() const { return ExtractUserKey(internal_key()); }
+    SequenceNumber sequence() const { return ExtractSequence(internal_key()); }
+    ValueType type() const { return ExtractType(internal_key()); }
+  };
+  // The same, decoded: only those of a few pages at a time.
   struct Item {
     uint64_t page_key;
     SequenceNumber sequence;
@@ -107,9 +118,9 @@ class PageFlush {
   Status ForEachRange(const std::function<Status(const RangeTombstoneList::Fragment&)>& f) const;
   // The number of parts that bounds the memory of keys covered by range tombstones.
   Status CountParts(uint32_t* parts) const;
-  // False if it is of another part. The caller owns the bytes of slices.
-  bool AddItem(const PagePart& part, const Slice& user_key, SequenceNumber sequence, ValueType type,
-               const Slice& value);
+  // The page of the key. False if it is of another part.
+  bool FindPage(const PagePart& part, const Slice& user_key, uint64_t* page_key) const;
+  void AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence);
   Status BeginInPlace();
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
   Status WriteKeys(bool all);
@@ -121,8 +132,8 @@ class PageFlush {
   const FlushRequest* const request_;
   const FlushKeys flush_keys_;
   std::shared_ptr<MemTable> keys_;      // for the key store
-  std::vector<Item> items_;             // of the current part
-  std::deque<std::string> range_keys_;  // that range tombstones delete
+  std::vector<Entry> entries_;          // of the current part
+  std::deque<std::string> range_keys_;  // records of the deletions by range tombstones
   const SequenceNumber newest_;          // of the memtables
   const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
   // The key store stays whole. If the options no longer want it, until nothing is in doubt: a range tombstone of a
