@@ -103,6 +103,33 @@ TEST_F(TablelessCopiesTest, BackupsAreOnTheirOwn) {
   CheckModelAt("/again");
 }
 
+// Copies have logs, too, and find in them what memtables have only addresses of.
+TEST_F(TablelessCopiesTest, ValuesThatAreInTheLogAreCopied) {
+  PieceTableOptions piece;
+  piece.store = StoreKind::kTableless;
+  piece.memtable_as_log_index = true;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  options_.write_buffer_size = 1 << 20;
+  options_.avoid_flush_during_recovery = true;
+  Fill();
+  rocksdb::Checkpoint* made = nullptr;
+  ASSERT_TRUE(rocksdb::Checkpoint::Create(db_.get(), &made).ok());
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+  Status s = checkpoint->CreateCheckpoint("/copy", /*log_size_for_flush=*/1 << 30);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  rocksdb::BackupEngine* opened = nullptr;
+  rocksdb::BackupEngineOptions where("/backup", env_.get());
+  ASSERT_TRUE(rocksdb::BackupEngine::Open(where, env_.get(), &opened).ok());
+  const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
+  s = engine->CreateNewBackup(db_.get(), /*flush_before_backup=*/false);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  EXPECT_EQ(IntProperty("rocksdb.num-entries-active-mem-table"), 2000u);
+  RewriteEverything();
+  CheckModelAt("/copy");
+  ASSERT_TRUE(engine->RestoreDBFromBackup(1, "/restored", "/restored").ok());
+  CheckModelAt("/restored");
+}
+
 // Copies have everything in their own directory, which counts before files in the paths. Those are of the source, which
 // continues, or of the old state of a restored database.
 class TablelessPathsCopiesTest : public TablelessCopiesTest, public ::testing::WithParamInterface<bool> {

@@ -141,7 +141,10 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
 Status MemTable::AddAddress(SequenceNumber sequence, const Slice& key, const Slice& address,
                             size_t size, bool concurrent) {
   Status s = Add(sequence, kTypeBlobIndex, key, address, concurrent);
-  if (s.ok()) Bump(&data_size_, size, concurrent);
+  if (!s.ok()) return s;
+  Bump(&data_size_, size, concurrent);
+  Bump(&num_in_log_, 1, concurrent);
+  Bump(&size_in_log_, size, concurrent);
   return s;
 }
 

@@ -122,6 +122,9 @@ class MemTable {
   // The part of data_size that will be separated.
   uint64_t separated_size() const { return separated_size_.load(std::memory_order_relaxed); }
   uint64_t table_size() const { return data_size() - std::min(data_size(), separated_size()); }
+  // Values that are in logs.
+  uint64_t num_in_log() const { return num_in_log_.load(std::memory_order_relaxed); }
+  uint64_t size_in_log() const { return size_in_log_.load(std::memory_order_relaxed); }
   bool empty() const { return num_entries() == 0; }
   // The sequences of the records added; 0 while there are none.
   SequenceNumber first_sequence() const;
@@ -181,6 +184,7 @@ class MemTable {
   std::atomic<uint64_t> num_deletes_{0};
   std::atomic<uint64_t> num_merges_{0};
   std::atomic<uint64_t> num_range_deletes_{0};
+  std::atomic<uint64_t> num_in_log_{0}, size_in_log_{0};
   std::atomic<uint64_t> data_size_{0};
   std::atomic<uint64_t> separated_size_{0};
   std::atomic<SequenceNumber> first_sequence_{kMaxSequenceNumber};

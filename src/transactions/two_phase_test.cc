@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compassdb/encryption.h"
+#include "compassdb/table.h"
 #include "format/file_names.h"
 #include "rocksdb/env_encryption.h"
 #include "rocksdb/utilities/transaction_db.h"
@@ -135,6 +136,48 @@ TEST_F(TwoPhaseTest, AnEncryptedLogThatIsTornAtItsEnd) {
     EXPECT_EQ(Get("a"), "1");
   }
   CloseDb();
+}
+
+// The commit's log has only a mark, so memtables have the values.
+TEST_F(TwoPhaseTest, WithMemTablesThatAreAnIndexOfTheLog) {
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  PieceTableOptions piece;
+  piece.store = StoreKind::kTableless;
+  piece.memtable_as_log_index = true;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  options_.avoid_flush_during_recovery = true;
+  Open();
+  const auto value = [](char c) { return std::string(500, c); };
+  ASSERT_TRUE(Put("b", value('0')).ok());
+  auto committed = Prepared("committed", {"a=" + value('1')});
+  auto open = Prepared("open", {"b=" + value('2')});
+  Churn(2);
+  ASSERT_TRUE(committed->Commit().ok());
+  EXPECT_EQ(Get("a"), value('1'));
+  EXPECT_EQ(Get("b"), value('0'));
+  committed.reset();
+  open.reset();
+  for (const bool crash : {false, true}) {
+    if (crash) {
+      CrashAndOpen();
+    } else {
+      Open();
+    }
+    EXPECT_EQ(Get("a"), value('1'));
+    EXPECT_EQ(Get("b"), value('0'));
+    EXPECT_EQ(PreparedNames(), "open ");
+  }
+  ASSERT_TRUE(Recovered("open")->Commit().ok());
+  ASSERT_TRUE(Put("c", value('3'), /*sync=*/true).ok());
+  for (const bool flush : {false, true}) {
+    if (flush) Flush();
+    EXPECT_EQ(Get("a"), value('1'));
+    EXPECT_EQ(Get("b"), value('2'));
+    EXPECT_EQ(Get("c"), value('3'));
+    CrashAndOpen();
+    EXPECT_EQ(Get("b"), value('2'));
+  }
 }
 
 TEST_F(TwoPhaseTest, PreparedDataIsInvisibleBeforeTheCommit) {

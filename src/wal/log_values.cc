@@ -44,6 +44,48 @@ Status Complete(const LogFile& log, const LogRef& ref, const Slice& read, std::s
 
 }  // namespace
 
+void LogFile::Keep(uint64_t offset, Slice payload) {
+  MutexLock lock(&mu_);
+  if (tail_.empty()) tail_begin_ = offset;
+  while (!payload.empty()) {
+    const uint64_t block = offset / kLogBlockSize - tail_begin_ / kLogBlockSize;
+    if (tail_.size() <= block) tail_.resize(block + 1);
+    if (tail_[block] == nullptr) {
+      tail_[block] = std::make_unique<char[]>(kLogBlockSize);
+      tails_->Add(kLogBlockSize);
+    }
+    const size_t begin = offset % kLogBlockSize;
+    const size_t n = std::min(payload.size(), kLogBlockSize - begin);
+    memcpy(tail_[block].get() + begin, payload.data(), n);
+    payload.remove_prefix(n);
+    offset += n + kLogHeaderSize;
+  }
+}
+
+void LogFile::DropTail() {
+  MutexLock lock(&mu_);
+  for (const auto& block : tail_) {
+    if (block != nullptr) tails_->Subtract(kLogBlockSize);
+  }
+  tail_.clear();
+}
+
+bool LogFile::ReadTail(uint64_t offset, size_t n, char* bytes) const {
+  MutexLock lock(&mu_);
+  if (offset < tail_begin_) return false;
+  while (n > 0) {
+    const uint64_t block = offset / kLogBlockSize - tail_begin_ / kLogBlockSize;
+    if (block >= tail_.size() || tail_[block] == nullptr) return false;
+    const size_t begin = offset % kLogBlockSize;
+    const size_t part = std::min(n, kLogBlockSize - begin);
+    memcpy(bytes, tail_[block].get() + begin, part);
+    bytes += part;
+    offset += part;
+    n -= part;
+  }
+  return true;
+}
+
 bool LoggedBatch::Refer(const Slice& value, std::string* ref) const {
   if (file == nullptr || value.size() < kLeastReferred) return false;
   const std::less_equal<const char*> not_after;
@@ -60,43 +102,58 @@ bool LoggedBatch::Refer(const Slice& value, std::string* ref) const {
   return true;
 }
 
-Status LogValues::Open(uint64_t number, std::shared_ptr<const LogFile>* file) {
+void LogValues::DropTail(uint64_t number) {
+  if (const std::shared_ptr<LogFile> log = Find(number)) log->DropTail();
+}
+
+Status LogValues::Open(uint64_t number, std::shared_ptr<LogFile>* file) {
   *file = Find(number);
   if (*file != nullptr) return Status::OK();
   const std::string path = WalFileName(wal_dir_, number);
   std::unique_ptr<RandomAccessFile> opened;
   Status s = fs_->NewRandomAccessFile(path, FileOptions(), &opened);
   if (!s.ok()) return s;
-  *file = std::make_shared<LogFile>(number, path, std::move(opened));
+  *file = std::make_shared<LogFile>(number, path, std::move(opened), tails_);
   MutexLock lock(&mu_);
   std::erase_if(files_, [](const auto& f) { return f.second.expired(); });
   files_[number] = *file;
   return s;
 }
 
-std::shared_ptr<const LogFile> LogValues::Find(uint64_t number) const {
+std::shared_ptr<LogFile> LogValues::Find(uint64_t number) const {
   MutexLock lock(&mu_);
   const auto found = files_.find(number);
   return found == files_.end() ? nullptr : found->second.lock();
 }
 
-Status LogValues::Find(const Slice& ref, LogRef* to, std::shared_ptr<const LogFile>* log) const {
+Status LogValues::Find(const Slice& ref, LogRef* to, std::shared_ptr<LogFile>* log) const {
   if (!to->Parse(ref)) return Status::Corruption("memtable", "an address of a value is damaged");
   *log = Find(to->log);
   if (*log != nullptr) return Status::OK();
   return Status::Corruption(WalFileName(wal_dir_, to->log), "is closed, but a memtable names it");
 }
 
+bool LogValues::ReadTail(const LogFile& log, const LogRef& ref, std::string* bytes) const {
+  bytes->resize(SpanInLog(ref.offset, ref.size));
+  const bool found = log.ReadTail(ref.offset, bytes->size(), bytes->data());
+  reads_.fetch_add(1, std::memory_order_relaxed);
+  if (found) reads_in_memory_.fetch_add(1, std::memory_order_relaxed);
+  return found;
+}
+
 Status LogValues::Resolve(const Slice& /*user_key*/, const Slice& ref,
                           rocksdb::PinnableSlice* value) const {
   LogRef to;
-  std::shared_ptr<const LogFile> log;
+  std::shared_ptr<LogFile> log;
   if (Status s = Find(ref, &to, &log); !s.ok()) return s;
   value->Reset();
   std::string* const bytes = value->GetSelf();
-  bytes->resize(SpanInLog(to.offset, to.size));
-  Slice read;
-  Status s = log->file().Read(to.offset, bytes->size(), &read, bytes->data());
+  const bool in_memory = ReadTail(*log, to, bytes);
+  Slice read = *bytes;
+  Status s;
+  if (!in_memory) {
+    s = log->file().Read(to.offset, bytes->size(), &read, bytes->data());
+  }
   if (s.ok()) s = Complete(*log, to, read, bytes);
   if (s.ok()) value->PinSelf();
   return s;
@@ -105,7 +162,7 @@ Status LogValues::Resolve(const Slice& /*user_key*/, const Slice& ref,
 void LogValues::ReadMany(std::span<Request> requests) const {
   struct Wanted {
     LogRef ref;
-    std::shared_ptr<const LogFile> log;
+    std::shared_ptr<LogFile> log;
     Request* request;
     bool operator<(const Wanted& o) const {
       return ref.log != o.ref.log ? ref.log < o.ref.log : ref.offset < o.ref.offset;
@@ -115,13 +172,17 @@ void LogValues::ReadMany(std::span<Request> requests) const {
   for (Request& request : requests) {
     Wanted w{{}, nullptr, &request};
     request.status = Find(request.ref, &w.ref, &w.log);
-    if (request.status.ok()) wanted.push_back(std::move(w));
+    if (!request.status.ok()) continue;
+    if (ReadTail(*w.log, w.ref, request.value)) {
+      request.status = Complete(*w.log, w.ref, *request.value, request.value);
+    } else {
+      wanted.push_back(std::move(w));
+    }
   }
   std::sort(wanted.begin(), wanted.end());
   std::vector<ReadRequest> reads(wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     std::string* const value = wanted[i].request->value;
-    value->resize(SpanInLog(wanted[i].ref.offset, wanted[i].ref.size));
     reads[i].offset = wanted[i].ref.offset;
     reads[i].length = value->size();
     reads[i].scratch = value->data();

@@ -7,6 +7,7 @@
 
 #include "env/sim/fault_injection_file_system.h"
 #include "format/file_names.h"
+#include "rocksdb/cache.h"
 #include "util/random.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_writer.h"
@@ -25,11 +26,12 @@ class LogValuesTest : public testing::Test {
     ASSERT_TRUE(WalWriter::Create(&fs_, "/wal", FileOptions(), header, &writer_).ok());
     ASSERT_TRUE(values_.Open(kLog, &log_).ok());
   }
-  // References to parts of the batch of the given sizes, one after the other.
-  void Write(const std::string& batch, const std::vector<size_t>& sizes) {
+  // References to parts of the batch of the given sizes, one after the other. `keep`: in the tail.
+  void Write(const std::string& batch, const std::vector<size_t>& sizes, bool keep = false) {
     BatchPlace place;
     ASSERT_TRUE(writer_->AddBatch(batch, &place).ok());
     ASSERT_TRUE(writer_->Flush().ok());
+    if (keep) log_->Keep(PlaceInLog(place.end, place.at), batch);
     const LoggedBatch logged{log_, place.end, place.at, batch};
     size_t at = 0;
     for (const size_t size : sizes) {
@@ -57,7 +59,7 @@ class LogValuesTest : public testing::Test {
   FaultInjectionFileSystem fs_;
   std::unique_ptr<WalWriter> writer_;
   LogValues values_{&fs_, "/wal"};
-  std::shared_ptr<const LogFile> log_;
+  std::shared_ptr<LogFile> log_;
   std::vector<std::string> refs_, wanted_;
 };
 
@@ -139,6 +141,41 @@ TEST_F(LogValuesTest, DamageIsReportedWithItsPlace) {
   values_.ReadMany({&request, 1});
   EXPECT_TRUE(request.status.IsCorruption());
   EXPECT_NE(request.status.ToString().find("cut off"), std::string::npos);
+}
+
+TEST_F(LogValuesTest, WhatIsNotSyncedIsInMemory) {
+  Random random(3);
+  const auto write = [&](size_t size, bool keep) {
+    Write(random.Bytes(size), {size / 2, size - size / 2}, keep);
+  };
+  write(1000, /*keep=*/false);
+  for (const size_t size : {1000, 30000, 200000, 1000}) write(size, /*keep=*/true);
+  fs_.ResetCounts();
+  ExpectAll();
+  EXPECT_EQ(fs_.Count(FaultOp::kRead), 4u);  // the first two values, twice
+  values_.DropTail(kLog + 1);
+  EXPECT_TRUE(values_.NeedsSync(LogValues::kMostUnsynced - (200 << 10)));
+  values_.DropTail(kLog);
+  EXPECT_FALSE(values_.NeedsSync(LogValues::kMostUnsynced));
+  write(1000, /*keep=*/true);  // in the same block as what was synced
+  fs_.ResetCounts();
+  ExpectAll();
+  EXPECT_EQ(fs_.Count(FaultOp::kRead), 20u);
+  log_.reset();
+  EXPECT_FALSE(values_.NeedsSync(LogValues::kMostUnsynced));
+}
+
+TEST_F(LogValuesTest, ACacheIsChargedForWhatIsInMemory) {
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(8 << 20);
+  LogValues values(&fs_, "/wal", cache, 1 << 20);
+  std::shared_ptr<LogFile> log;
+  ASSERT_TRUE(values.Open(kLog, &log).ok());
+  log->Keep(100, std::string(900 << 10, 'x'));
+  EXPECT_GE(cache->GetUsage(), 900u << 10);
+  EXPECT_TRUE(values.NeedsSync(200 << 10));
+  values.DropTail(kLog);
+  EXPECT_FALSE(values.NeedsSync(200 << 10));
+  EXPECT_LT(cache->GetUsage(), 512u << 10);
 }
 
 TEST_F(LogValuesTest, ALogIsReadableWhileItIsHeld) {

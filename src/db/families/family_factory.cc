@@ -38,13 +38,12 @@ Status FamilyFactory::MakeDirs(const std::string& name, const std::vector<rocksd
   return Status::OK();
 }
 
-// Memtables would name values that the log does not have, or has no longer.
+// A compressed record has no place for a value, and a recycled log has the values of another one.
 Status FamilyFactory::CheckLogIndex(const std::string& name) const {
   const rocksdb::DBOptions& db = config_.options;
   const char* refused = nullptr;
   if (db.wal_compression != rocksdb::kNoCompression) refused = "wal_compression";
   if (db.recycle_log_file_num > 0) refused = "recycle_log_file_num";
-  if (db.manual_wal_flush) refused = "manual_wal_flush";
   if (refused == nullptr) return Status::OK();
   return Status::NotSupported("column family " + name + " has memtable_as_log_index",
                               std::string("which is not together with ") + refused);

@@ -124,7 +124,7 @@ class DbOpener {
   bool writing_ = false;           // a manifest may name them
   // Logs behind this one were left out of the replay, and must not be followed.
   uint64_t last_replayed_log_ = UINT64_MAX;
-  std::shared_ptr<const LogFile> replayed_log_;  // for addresses of values; null: none is open
+  std::shared_ptr<LogFile> replayed_log_;  // for addresses of values; null: none is open
   std::vector<uint64_t> unused_logs_;  // empty, behind the last one
 };
 

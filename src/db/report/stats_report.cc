@@ -9,6 +9,7 @@
 #include "store/pages.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 namespace {
@@ -29,6 +30,20 @@ __attribute__((format(printf, 2, 3))) void Print(std::string* out, const char* f
 }
 
 using Ull = unsigned long long;
+
+// Of the memtables of a family that are an index of the log.
+struct InLog {
+  explicit InLog(const FamilyState& f) {
+    Pages* const pages = f.family->store()->pages();
+    values = pages == nullptr ? nullptr : pages->log_values();
+    for (const auto& memtable : f.memtables) {
+      count += memtable->num_in_log();
+      bytes += memtable->size_in_log();
+    }
+  }
+  LogValues* values;  // of all families; null: they are none
+  uint64_t count = 0, bytes = 0;
+};
 
 double Ratio(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -112,6 +127,13 @@ std::string CompassStats(const FamilyState& f) {
           "store; %llu rehashes of sections\n",
           Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages}, Ull{pages.overflow_written}, Ull{pages.rehashes});
   }
+  if (const InLog in_log(f); in_log.values != nullptr) {
+    Print(&out,
+          "Values that wait in the log: %llu, %s; read since open, by all families: %llu, of them %llu "
+          "from the %s that are not synced\n",
+          Ull{in_log.count}, HumanBytes(in_log.bytes).c_str(), Ull{in_log.values->reads()},
+          Ull{in_log.values->reads_in_memory()}, HumanBytes(in_log.values->unsynced()).c_str());
+  }
   const Amplification a = Amplify(f);
   const ColumnFamily::Counters& c = f.family->counters;
   if (c.flushes == 0) {
@@ -171,6 +193,13 @@ std::string CompassStatsJson(const FamilyState& f) {
           Ull{pages.overflow_records}, Ull{pages.overflow_bytes}, Ull{pages.overflow_index_bytes},
           Ull{pages.pending_pages}, Ull{f.rehashing}, Ull{pages.pages_in_place}, Ull{pages.unjournaled_pages},
           Ull{pages.overflow_written}, Ull{pages.rehashes});
+  }
+  if (const InLog in_log(f); in_log.values != nullptr) {
+    Print(&out,
+          "\"log_values\":{\"count\":%llu,\"bytes\":%llu,\"reads\":%llu,\"reads_in_memory\":%llu,"
+          "\"unsynced_bytes\":%llu},",
+          Ull{in_log.count}, Ull{in_log.bytes}, Ull{in_log.values->reads()},
+          Ull{in_log.values->reads_in_memory()}, Ull{in_log.values->unsynced()});
   }
   const Amplification a = Amplify(f);
   const ColumnFamily::Counters& c = f.family->counters;

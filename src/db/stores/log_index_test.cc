@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table-less family whose memtables have the addresses of values, which stay in the log
 // (memtable_as_log_index).
+#include "compassdb/encryption.h"
 #include "db/testing/model_test_util.h"
 #include "db/testing/tableless_test_util.h"
+#include "rocksdb/env_encryption.h"
+#include "wal/log_values.h"
 
 namespace compassdb {
 namespace {
@@ -15,6 +18,11 @@ class LogIndexTest : public TablelessDbTest {
   }
   void Fill(int n, size_t size = 400) {
     for (int i = 0; i < n; ++i) ASSERT_TRUE(Put(Key(i), Value(i, size)).ok());
+  }
+  // So that values are read from the file.
+  void Sync() {
+    const Status s = db_->SyncWAL();
+    ASSERT_TRUE(s.ok()) << s.ToString();
   }
   uint64_t MemTableBytes() { return IntProperty("rocksdb.cur-size-all-mem-tables"); }
   std::string Expected(int n, size_t size = 400) {
@@ -52,6 +60,26 @@ TEST_F(LogIndexTest, ValuesAreReadFromTheLogUntilTheyAreFlushed) {
   ExpectAll(300, 700);
 }
 
+TEST_F(LogIndexTest, StatisticsShowWhatWaits) {
+  OpenDb();
+  Fill(10);
+  Get(Key(1));
+  Sync();
+  Get(Key(2));
+  std::string text;
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats", &text));
+  EXPECT_NE(text.find("Values that wait in the log: 10, 3.91 KB; read since open, by all families: 2, "
+                      "of them 1 from the 0 B that are not synced"),
+            std::string::npos)
+      << text;
+  Flush();
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &text));
+  EXPECT_NE(text.find("\"log_values\":{\"count\":0,\"bytes\":0,\"reads\":12,\"reads_in_memory\":1,"
+                      "\"unsynced_bytes\":0}"),
+            std::string::npos)
+      << text;
+}
+
 TEST_F(LogIndexTest, AnIteratorReadsLogsThatWereDeletedSince) {
   OpenDb();
   Fill(300);
@@ -60,6 +88,9 @@ TEST_F(LogIndexTest, AnIteratorReadsLogsThatWereDeletedSince) {
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(db_->Delete({}, Key(i)).ok());
   Flush();
   EXPECT_TRUE(fs_->FileExists(log).IsNotFound());
+  std::string stats;  // nor does the iterator hold what a write would have to sync
+  ASSERT_TRUE(db_->GetProperty("compassdb.stats-json", &stats));
+  EXPECT_NE(stats.find("\"unsynced_bytes\":0}"), std::string::npos) << stats;
   int i = 300;
   for (it->SeekToLast(); it->Valid(); it->Prev()) {
     ASSERT_EQ(it->value().ToString(), Value(--i, 400));
@@ -131,6 +162,7 @@ TEST_F(LogIndexTest, ValuesThatNoPageTakesStayInMemory) {
 TEST_F(LogIndexTest, AReadWithoutIoFindsOnlyThatTheValueIsThere) {
   OpenDb();
   Fill(1);
+  Sync();
   rocksdb::ReadOptions memory;
   memory.read_tier = rocksdb::kBlockCacheTier;
   std::string value;
@@ -148,6 +180,7 @@ TEST_F(LogIndexTest, AFlushThatCannotReadTheLogReleasesNothing) {
   options_.max_bgerror_resume_count = 0;
   OpenDb();
   Fill(10);
+  Sync();
   const std::string log = NewestLog();
   fs_->FailAll(FaultOp::kRead, log, Status::IOError("injected"));
   std::string value;
@@ -162,9 +195,96 @@ TEST_F(LogIndexTest, AFlushThatCannotReadTheLogReleasesNothing) {
   ExpectAll(10);
 }
 
+// Nor is anything read from a log whose sync failed: the kernel may have dropped it.
+TEST_F(LogIndexTest, ALogThatCannotBeSyncedLosesNothing) {
+  options_.max_bgerror_resume_count = 0;
+  OpenDb();
+  Fill(100, 300);
+  Sync();
+  Fill(50, 400);
+  const std::string log = NewestLog();
+  fs_->FailAll(FaultOp::kSync, log, Status::IOError("injected"));
+  EXPECT_FALSE(db_->SyncWAL().ok());
+  fs_->FailAll(FaultOp::kRead, log, Status::IOError("not what was written"));
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(Get(Key(i)), Value(i, 400));
+  EXPECT_FALSE(db_->Resume().ok());  // what was synced before is not in memory
+  fs_->ClearFaults();
+  fs_->FailAll(FaultOp::kSync, log, Status::IOError("injected"));
+  ASSERT_TRUE(db_->Resume().ok());
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(Get(Key(i)), Value(i, i < 50 ? 400 : 300));
+  EXPECT_TRUE(fs_->FileExists(log).IsNotFound());
+}
+
+TEST_F(LogIndexTest, AFlushNeedsNothingOfALogThatWasNeverSynced) {
+  options_.max_bgerror_resume_count = 0;
+  OpenDb();
+  Fill(100);
+  const std::string log = NewestLog();
+  fs_->FailAll(FaultOp::kRead, log, Status::IOError("injected"));
+  fs_->FailNth(FaultOp::kWrite, 1, log, Status::NoSpace("injected"));
+  EXPECT_FALSE(Put("refused", Value(0, 400)).ok());
+  ASSERT_TRUE(db_->Resume().ok());
+  ExpectAll(100);
+  Fill(100, 500);
+  OpenDb();
+  ExpectAll(100, 500);
+}
+
+TEST_F(LogIndexTest, LogsAreSyncedBeforeMuchIsOnlyInMemory) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  options_.write_buffer_size = 4 << 20;
+  OpenDb();
+  const int n = LogValues::kMostUnsynced / 2000;
+  const auto syncs = [this] {
+    return options_.statistics->getTickerCount(rocksdb::WAL_FILE_SYNCED);
+  };
+  Fill(n - n / 10, 2000);
+  EXPECT_EQ(syncs(), 0u);
+  Fill(n / 2, 2000);
+  EXPECT_EQ(syncs(), 1u);
+  rocksdb::WriteBatch batch;
+  for (int i = 0; i < n; ++i) ASSERT_TRUE(batch.Put(Key(i), Value(i + 1, 2000)).ok());
+  ASSERT_TRUE(db_->Write({}, &batch).ok());
+  EXPECT_EQ(syncs(), 2u);
+  for (int i = 0; i < n; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 1, 2000));
+}
+
+TEST_F(LogIndexTest, ValuesThatAreNotFlushedToTheLogAreFound) {
+  options_.manual_wal_flush = true;
+  OpenDb();
+  Fill(50);
+  ExpectAll(50);
+  Flush();
+  ExpectAll(50);
+  Fill(50, 500);
+  ASSERT_TRUE(db_->FlushWAL(false).ok());
+  ExpectAll(50, 500);
+  ASSERT_TRUE(db_->FlushWAL(true).ok());
+  ExpectAll(50, 500);
+}
+
+TEST_F(LogIndexTest, ReadersOfTheLogSeeWhatWasWritten) {
+  options_.avoid_flush_during_shutdown = true;
+  OpenDb();
+  Fill(50);
+  std::unique_ptr<rocksdb::TransactionLogIterator> updates;
+  ASSERT_TRUE(db_->GetUpdatesSince(1, &updates).ok());
+  for (int i = 0; i < 50; ++i, updates->Next()) {
+    ASSERT_TRUE(updates->Valid());
+    EXPECT_NE(updates->GetBatch().writeBatchPtr->Data().find(Value(i, 400)), std::string::npos);
+  }
+  CloseDb();
+  rocksdb::DB* reader = nullptr;
+  ASSERT_TRUE(rocksdb::DB::OpenForReadOnly(options_, name_, &reader).ok());
+  db_.reset(reader);
+  EXPECT_LT(MemTableBytes(), 50u * 150);
+  ExpectAll(50);
+}
+
 TEST_F(LogIndexTest, DamageOfALogIsReported) {
   OpenDb();
   Fill(3);
+  Sync();
   for (const ReadDamage damage : {ReadDamage::kFlippedBit, ReadDamage::kHalf}) {
     fs_->DamageNthRead(1, ".log", damage);
     std::string value;
@@ -187,14 +307,9 @@ TEST_F(LogIndexTest, ALogThatCannotBeOpenedLeavesItsValuesInMemory) {
 
 TEST_F(LogIndexTest, OptionsOfTheLogThatItDoesNotGoWithAreRefused) {
   const rocksdb::Options plain = options_;
-  options_.manual_wal_flush = true;
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsNotSupported());
-  EXPECT_NE(s.ToString().find("manual_wal_flush"), std::string::npos) << s.ToString();
-  options_ = plain;
   options_.recycle_log_file_num = 2;
   options_.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  s = TryOpen();
+  Status s = TryOpen();
   EXPECT_TRUE(s.IsNotSupported());
   EXPECT_NE(s.ToString().find("recycle_log_file_num"), std::string::npos) << s.ToString();
   options_ = plain;
@@ -202,6 +317,14 @@ TEST_F(LogIndexTest, OptionsOfTheLogThatItDoesNotGoWithAreRefused) {
   s = TryOpen();
   EXPECT_TRUE(s.IsNotSupported());
   EXPECT_NE(s.ToString().find("wal_compression"), std::string::npos) << s.ToString();
+  options_ = plain;
+  std::shared_ptr<rocksdb::EncryptionProvider> provider;
+  ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());
+  const std::unique_ptr<rocksdb::Env> sealed(rocksdb::NewEncryptedEnv(env_.get(), provider));
+  options_.env = sealed.get();
+  s = TryOpen();
+  EXPECT_TRUE(s.IsNotSupported());
+  EXPECT_NE(s.ToString().find("encrypted files are not written in place"), std::string::npos) << s.ToString();
 }
 
 TEST_F(LogIndexTest, OtherFamiliesAndTheArchiveKeepTheirWays) {
@@ -219,7 +342,7 @@ TEST_F(LogIndexTest, OtherFamiliesAndTheArchiveKeepTheirWays) {
     ASSERT_TRUE(batch.Put(handle, Key(i), Value(i + 1, 400)).ok());
     ASSERT_TRUE(db_->Write({}, &batch).ok());
     if (i % 20 != 19) continue;
-    ASSERT_TRUE(db_->Flush({}, {i == 39 ? handle : db_->DefaultColumnFamily()}).ok());
+    ASSERT_TRUE(db_->Flush({}, i == 39 ? handle : db_->DefaultColumnFamily()).ok());
   }
   ExpectAll(60);
   int seen = 0;  // in a log that is in the archive now

@@ -161,6 +161,7 @@ Status WalSet::SyncLogs(bool with_current) {
       syncs_.fetch_add(1, std::memory_order_relaxed);
       Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
       log.unsynced = false;
+      if (options_.values != nullptr) options_.values->DropTail(log.number);
       if (NeedsMark(log)) {
         SetSynced({log.number, log.writer->SyncedSize()});
         mark_.Write({log.number, log.writer->SyncedSize()});
@@ -264,6 +265,7 @@ std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
     Log log = std::move(logs_.front());
     logs_.pop_front();
     total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
+    if (options_.values != nullptr) options_.values->DropTail(log.number);
     const bool keep = log.reusable && spares_.size() < options_.recycle;
     // Writes its last bytes, before the file becomes another log's.
     log.writer.reset();

@@ -30,6 +30,7 @@
 #include "rocksdb/statistics.h"
 #include "table/file/spare_files.h"
 #include "util/mutex.h"
+#include "wal/log_values.h"
 #include "wal/synced_mark.h"
 #include "wal/wal_writer.h"
 
@@ -42,6 +43,7 @@ class WalSet {
     bool manual_flush = false;  // DBOptions::manual_wal_flush
     size_t recycle = 0;         // DBOptions::recycle_log_file_num
     rocksdb::Logger* info_log = nullptr;
+    LogValues* values = nullptr;  // has what is not synced
   };
   // `new_number` gives file numbers; thread safe.
   WalSet(FileSystem* fs, std::string dir, const Options& options,

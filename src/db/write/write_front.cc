@@ -20,17 +20,23 @@ WriteThread::Options WaitsOf(const rocksdb::DBOptions& options) {
   return waits;
 }
 
-WalSet::Options LogsOf(const DbConfig& config) {
+WalSet::Options LogsOf(const DbConfig& config, LogValues* values) {
   return {WalFileOptions(config.options), config.options.manual_wal_flush, config.options.recycle_log_file_num,
-          config.info_log.get()};
+          config.info_log.get(), values};
+}
+
+uint64_t MostUnsynced(const rocksdb::DBOptions& options) {
+  if (options.memory_limit == 0) return LogValues::kMostUnsynced;
+  return std::min(LogValues::kMostUnsynced, options.memory_limit / 16);
 }
 
 }  // namespace
 
 WriteFront::WriteFront(const DbConfig& config, const std::function<uint64_t()>& new_number)
     : queue(WaitsOf(config.options)),
-      logs(config.fs, config.wal_dir, LogsOf(config), new_number, config.options.statistics.get()),
-      log_values(config.fs, config.wal_dir) {}
+      log_values(config.fs, config.wal_dir, config.memory_pool, MostUnsynced(config.options)),
+      logs(config.fs, config.wal_dir, LogsOf(config, &log_values), new_number,
+           config.options.statistics.get()) {}
 
 Status WriteFront::CheckSequencesAreLeft(const DbConfig& config) const {
   const SequenceNumber last = last_sequence.load(std::memory_order_relaxed);

@@ -26,8 +26,8 @@ struct WriteFront {
   Status SaveOpenSections(rocksdb::Logger* info_log);
 
   WriteThread queue;
-  WalSet logs;
   LogValues log_values;  // of all families
+  WalSet logs;
   OpenSections open_sections;
   std::atomic<SequenceNumber> last_sequence{0};  // the newest that readers may see
   std::atomic<bool> unlogged_data{false};        // written with disableWAL and perhaps not flushed

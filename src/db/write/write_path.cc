@@ -314,12 +314,14 @@ Status WritePath::LogGroup(const Group& group, bool sync) {
     group.front()->logged.bytes = WriteBatchInternal::Contents(record);
   }
   if (front_.log_values.enabled()) OpenLog();
+  const Slice bytes = WriteBatchInternal::Contents(record);
+  sync = sync || (log_file_ != nullptr && front_.log_values.NeedsSync(bytes.size()));
   BatchPlace place;
   Status s;
   {
     rocksdb::Statistics* const statistics = config_.options.statistics.get();
     StopWatch watch(config_.clock, sync ? statistics : nullptr, rocksdb::WAL_FILE_SYNC_MICROS);
-    s = front_.logs.Append(WriteBatchInternal::Contents(record), sync, &place);
+    s = front_.logs.Append(bytes, sync, &place);
   }
   if (!s.ok()) {
     errors_.SetWalFailed();
@@ -331,6 +333,7 @@ Status WritePath::LogGroup(const Group& group, bool sync) {
     return s;
   }
   if (log_file_ != nullptr && place.at != UINT64_MAX) {
+    if (!sync) log_file_->Keep(PlaceInLog(place.end, place.at), bytes);
     for (WriteThread::Writer* w : group) {
       w->logged.file = log_file_;
       w->logged.end = place.end;

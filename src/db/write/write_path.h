@@ -90,7 +90,7 @@ class WritePath final : public LogLock {
   Tracing& tracing_;
   const std::atomic<bool>& shutting_down_;
   uint64_t log_number_ = 0;                  // [front]
-  std::shared_ptr<const LogFile> log_file_;  // [front] of that log; null: it cannot be read
+  std::shared_ptr<LogFile> log_file_;  // [front] of that log; null: it cannot be read
   int log_locks_ GUARDED_BY(*mu_) = 0;
   std::unique_ptr<ExclusiveWrite> log_lock_ GUARDED_BY(*mu_);
 };
