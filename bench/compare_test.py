@@ -58,6 +58,8 @@ ONE = {
     "system_cpu_us_per_op": 1.0,
     "longest_delay_ms": 50.0,
     "open_seconds": 0.1,
+    "key_size": 16,
+    "value_size": 34,
     "db_bytes": 5000,
     "peak_db_bytes": 2000,
     "properties": {
@@ -66,6 +68,7 @@ ONE = {
         "compassdb.tableless-records": 22,
         "compassdb.tableless-bytes": 8160,
         "compassdb.tableless-overflow-bytes": 408,
+        "compassdb.tableless-pages-in-place": 4,
         "compassdb.value-group-least": 100,
         "compassdb.value-group-most": 110,
         "compassdb.value-bytes": 95,
@@ -522,7 +525,9 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(costs, [["table-less", "no", "slower"]] * 2)
         self.assertEqual(len([line for line in mine if "of table-less, no page journal" in line]), 6)
         unjournaled = [c[c.index("--workload") + 1] for c in calls if "atomic_page_writes=true" in " ".join(c)]
-        self.assertEqual(unjournaled, ["load", "a", "d", "f"])
+        self.assertEqual(unjournaled, ["load", "a", "d", "f", *["load", "a", "f", "overwrite"] * 2])
+        self.assertEqual(verdicts("kallax-log-index "), [True] * 6)  # A and F by RocksDB, and pages per update
+        self.assertEqual(len([line for line in lines if "0.2 " in line and "≤ 0.3 per update" in line]), 2)
         self.assertIn("pages without journal/op", (self.dir / "kallax.md").read_text())
         # Half of what it was before: for table 4 too little in A and B, but not after it. The latency is the same.
         for batch in ("1-4", "2-4", "2-16"):

@@ -156,6 +156,7 @@ def model(groups, results):
 
 DRAWN = {
     "kallax": bars_of("Figure 7", "Table 2"),
+    "kallax-log-index": bars_of("Section 3.2"),
     "kallax-size": sizes,
     "kallax-overflow": overflow,
     "kallax-rehash": rehash,

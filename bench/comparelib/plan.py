@@ -112,6 +112,8 @@ NAMES = {
     "compassdb-tableless": "CompassDB, table-less",
     "compassdb-tableless-no-keys": "table-less, no key store",
     "compassdb-tableless-no-journal": "table-less, no page journal",
+    "compassdb-tableless-log-index": "table-less, values in the log",
+    "compassdb-tableless-log-index-no-journal": "table-less, values in the log, no page journal",
     "compassdb-tableless-overflow-1": "table-less, 1.37 % overflow",
     "compassdb-tableless-overflow-4": "table-less, 4.2 % overflow",
     "compassdb-tableless-overflow-10": "table-less, 10 % overflow",
@@ -149,6 +151,13 @@ def unjournaled_pages(result):
     """Written in place without a journal, per operation; None where all have one."""
     pages = result.get("properties", {}).get("compassdb.tableless-unjournaled-pages")
     return pages / result["operations"] if pages else None
+
+
+def page_writes(result):
+    """Pages written in place per pair that clients wrote."""
+    pages = result.get("properties", {}).get("compassdb.tableless-pages-in-place")
+    written = result.get("user_bytes_written")
+    return pages * (result["key_size"] + result["value_size"]) / written if pages and written else None
 
 
 def value_tables(result):
@@ -216,6 +225,7 @@ METRICS = {
     "physical_amp": lambda r: ratio(r, "physical_bytes", "live_user_bytes"),
     "overflow": overflow_ratio,
     "unjournaled_pages": unjournaled_pages,
+    "page_writes": page_writes,
     "value_tables": value_tables,
     "group_spread": group_spread,
     "value_utilization": value_utilization,
