@@ -203,9 +203,9 @@ struct PieceTableOptions {
 
   // Memtables have only the addresses of values of 64 bytes or more, which stay in the write-ahead log until a flush
   // (KallaxDB). So write_buffer_size holds about ten times as many records of 400 bytes, and a flush changes each
-  // page less often. A read of such a value reads the log. Values written with disableWAL, and those of prepared
-  // transactions, stay in memory. So does what is not synced, and the log is synced when that is 16 MiB.
-  // Not together with wal_compression and recycle_log_file_num.
+  // page less often. A read of such a value reads the log. Values written with disableWAL, those of prepared
+  // transactions and those that wal_compression made smaller stay in memory. So does what is not synced, and the
+  // log is synced when that is 16 MiB.
   bool memtable_as_log_index = false;
 
   // Sections rehashed at a time, 1 to 64, and old pages read at a time. Dynamically changeable.

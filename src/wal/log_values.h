@@ -6,8 +6,8 @@
 // leader of the write queue syncs the logs before their tails are too large.
 //
 // Thread safety: all methods.
-// Invariant: a log is open while anyone holds its LogFile. It may be deleted or archived meanwhile,
-// but not recycled.
+// Invariant: a log is open while anyone holds its LogFile. It may be deleted or archived then, but is
+// not recycled.
 // Lock order: WalSet's mutex, LogValues::mu_; LogFile::mu_ is a leaf but for its CacheCharge. No I/O
 // is done with either held.
 #pragma once
@@ -100,6 +100,7 @@ class LogValues final : public ValueResolver {
   uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
   uint64_t reads_in_memory() const { return reads_in_memory_.load(std::memory_order_relaxed); }
 
+  bool IsOpen(uint64_t number) const { return Find(number) != nullptr; }
   // Opens the log, unless it is open.
   Status Open(uint64_t number, std::shared_ptr<LogFile>* file) EXCLUDES(mu_);
 

@@ -85,7 +85,7 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
                         ";tableless_page_bytes=" + kPageBytes[options_.expect_atomic ? 0 : (options_.seed >> 16) % 3] +
                         ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true");
     if (options_.expect_atomic && (tuning_.seed >> 3) % 5 != 0) pages += ";tableless_atomic_page_writes=true";
-    if (IndexesLog()) pages += ";memtable_as_log_index=true";
+    pages += std::string(";memtable_as_log_index=") + (IndexesLog() ? "true" : "false");
     pages += "}";
     const rocksdb::ColumnFamilyOptions base = options;
     if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
@@ -108,7 +108,7 @@ bool CrashRun::IndexesLog() const {
   return options_.layout == "tableless" && (options_.seed >> 10) % 2 == 1;
 }
 
-bool CrashRun::Recycles() const { return Ours() && !IndexesLog() && (options_.seed >> 8) % 2 == 1; }
+bool CrashRun::Recycles() const { return Ours() && (options_.seed >> 8) % 2 == 1; }
 
 // Logs are recycled in the mode that skips holes. Recovery uses another one, which promises a prefix.
 Status CrashRun::OpenForWork() {
@@ -120,7 +120,7 @@ Status CrashRun::OpenForWork() {
 
 Status CrashRun::OpenWithMode(rocksdb::WALRecoveryMode mode) {
   rocksdb::DBOptions options = TunedDbOptions(tuning_);
-  options.recycle_log_file_num = IndexesLog() ? 0 : 2;  // where the mode allows it
+  options.recycle_log_file_num = 2;  // where the mode allows it
   options.env = disk_.env();
   options.statistics = statistics_;
   if (options_.left_out == SyncKind::kValues) options.listeners.push_back(std::make_shared<UnsyncedValues>(&disk_));

@@ -125,10 +125,6 @@ rocksdb::DBOptions StressDb::DbOptions() const {
     options.enable_pipelined_write = false;
   }
   if (random.OneIn(5)) options.wal_compression = rocksdb::kZSTD;
-  if (IndexesLog()) {
-    options.wal_compression = rocksdb::kNoCompression;
-    options.recycle_log_file_num = 0;
-  }
   return options;
 }
 

@@ -45,6 +45,7 @@ void ApplyLayout(const std::string& name, rocksdb::ColumnFamilyOptions* options)
   pieces->target_table_bytes = 8 << 10;
   pieces->value_group_bytes = 512;  // the tolerated garbage depends on it
   pieces->tableless_sections = 3;
+  pieces->memtable_as_log_index = true;
   if (pieces->group_compaction_bytes != 0) pieces->group_compaction_bytes = 64 << 10;
 }
 

@@ -31,6 +31,7 @@ inline rocksdb::Options SmallOptions(const std::string& layout) {
     pieces = options.table_factory->GetOptions<compassdb::PieceTableOptions>();
   }
   pieces->tableless_sections = 2;
+  pieces->memtable_as_log_index = true;
   pieces->value_group_bytes = 512;  // the tolerated garbage depends on it
   pieces->punch_bytes_per_second = 0;  // a life is shorter than what the rate waits
   options.max_write_buffer_number = 4;

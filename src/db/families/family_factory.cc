@@ -38,27 +38,13 @@ Status FamilyFactory::MakeDirs(const std::string& name, const std::vector<rocksd
   return Status::OK();
 }
 
-// A compressed record has no place for a value, and a recycled log has the values of another one.
-Status FamilyFactory::CheckLogIndex(const std::string& name) const {
-  const rocksdb::DBOptions& db = config_.options;
-  const char* refused = nullptr;
-  if (db.wal_compression != rocksdb::kNoCompression) refused = "wal_compression";
-  if (db.recycle_log_file_num > 0) refused = "recycle_log_file_num";
-  if (refused == nullptr) return Status::OK();
-  return Status::NotSupported("column family " + name + " has memtable_as_log_index",
-                              std::string("which is not together with ") + refused);
-}
-
 Status FamilyFactory::Make(uint32_t id, const std::string& name, const rocksdb::ColumnFamilyOptions& options,
                            std::shared_ptr<ColumnFamily>* family) {
   StoreOptions store_options;
   if (Status s = ProjectFamilyOptions(id, name, options, &store_options); !s.ok()) return s;
   if (store_options.pages.enabled) {
     if (Status s = CheckTableless(name); !s.ok()) return s;
-    if (store_options.pages.memtable_as_log_index) {
-      if (Status s = CheckLogIndex(name); !s.ok()) return s;
-      stores_.log_values->Enable();
-    }
+    if (store_options.pages.memtable_as_log_index) stores_.log_values->Enable();
   }
   if (options.inplace_update_support) snapshots_.GiveNone();
   store_options.keep_last_level = config_.options.allow_ingest_behind;

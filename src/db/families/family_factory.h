@@ -38,7 +38,6 @@ class FamilyFactory {
               std::shared_ptr<ColumnFamily>* family);
 
  private:
-  Status CheckLogIndex(const std::string& name) const;
   Status CheckTableless(const std::string& name) const;
 
   const DbConfig& config_;

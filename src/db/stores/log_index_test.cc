@@ -5,6 +5,7 @@
 #include "db/testing/model_test_util.h"
 #include "db/testing/tableless_test_util.h"
 #include "rocksdb/env_encryption.h"
+#include "util/random.h"
 #include "wal/log_values.h"
 
 namespace compassdb {
@@ -305,24 +306,51 @@ TEST_F(LogIndexTest, ALogThatCannotBeOpenedLeavesItsValuesInMemory) {
   ExpectAll(20);
 }
 
-TEST_F(LogIndexTest, OptionsOfTheLogThatItDoesNotGoWithAreRefused) {
-  const rocksdb::Options plain = options_;
+TEST_F(LogIndexTest, CompressedRecordsStayInMemory) {
+  options_.wal_compression = rocksdb::kZSTD;
+  options_.avoid_flush_during_recovery = options_.avoid_flush_during_shutdown = true;
+  OpenDb();
+  Fill(50);
+  EXPECT_GT(MemTableBytes(), 50u * 400);
+  ExpectAll(50);
+  Random random(1);
+  const std::string mixed = random.Bytes(400);  // no smaller when it is compressed
+  const uint64_t bytes = MemTableBytes();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(Key(i), mixed).ok());
+  EXPECT_LT(MemTableBytes(), bytes + 50 * 200);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(Get(Key(i)), mixed);
+    OpenDb();
+  }
+}
+
+TEST_F(LogIndexTest, ALogThatAMemTableNamesIsNotRecycled) {
   options_.recycle_log_file_num = 2;
   options_.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  Status s = TryOpen();
-  EXPECT_TRUE(s.IsNotSupported());
-  EXPECT_NE(s.ToString().find("recycle_log_file_num"), std::string::npos) << s.ToString();
-  options_ = plain;
-  options_.wal_compression = rocksdb::kZSTD;
-  s = TryOpen();
-  EXPECT_TRUE(s.IsNotSupported());
-  EXPECT_NE(s.ToString().find("wal_compression"), std::string::npos) << s.ToString();
-  options_ = plain;
+  OpenDb();
+  Fill(50);
+  const std::string log = NewestLog();
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+  for (int round = 1; round < 6; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round, 400)).ok());
+    Flush();
+  }
+  EXPECT_TRUE(fs_->FileExists(log).IsNotFound());
+  EXPECT_GT(fs_->Count(FaultOp::kRename), 2u);  // others are
+  int seen = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next()) ASSERT_EQ(it->value().ToString(), Value(seen++, 400));
+  EXPECT_EQ(seen, 50);
+  OpenDb();
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 5, 400));
+}
+
+// Such a family is not on encrypted files at all.
+TEST_F(LogIndexTest, EncryptedFilesAreRefused) {
   std::shared_ptr<rocksdb::EncryptionProvider> provider;
   ASSERT_TRUE(NewSealingProvider(std::string(32, 'k'), &provider).ok());
   const std::unique_ptr<rocksdb::Env> sealed(rocksdb::NewEncryptedEnv(env_.get(), provider));
   options_.env = sealed.get();
-  s = TryOpen();
+  const Status s = TryOpen();
   EXPECT_TRUE(s.IsNotSupported());
   EXPECT_NE(s.ToString().find("encrypted files are not written in place"), std::string::npos) << s.ToString();
 }

@@ -265,8 +265,11 @@ std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
     Log log = std::move(logs_.front());
     logs_.pop_front();
     total_bytes_.fetch_sub(log.bytes, std::memory_order_relaxed);
-    if (options_.values != nullptr) options_.values->DropTail(log.number);
-    const bool keep = log.reusable && spares_.size() < options_.recycle;
+    bool keep = log.reusable && spares_.size() < options_.recycle;
+    if (options_.values != nullptr) {
+      options_.values->DropTail(log.number);
+      keep = keep && !options_.values->IsOpen(log.number);
+    }
     // Writes its last bytes, before the file becomes another log's.
     log.writer.reset();
     if (keep) {
