@@ -340,6 +340,7 @@ TEST_F(LogIndexTest, ALogThatAMemTableNamesIsNotRecycled) {
   int seen = 0;
   for (it->SeekToFirst(); it->Valid(); it->Next()) ASSERT_EQ(it->value().ToString(), Value(seen++, 400));
   EXPECT_EQ(seen, 50);
+  it.reset();
   OpenDb();
   for (int i = 0; i < 50; ++i) ASSERT_EQ(Get(Key(i)), Value(i + 5, 400));
 }
