@@ -276,7 +276,7 @@ PY
   rm -rf halfbad new
   python3 -c 'import os
 for i in range(20000): print("key%06d\t%s" % (i, os.urandom(50).hex()))' | c load -q --db halfbad && c compact --db halfbad
-  printf '\377' | dd of="$(ls -S halfbad/*.ph | head -1)" bs=1 seek=1000000 conv=notrunc 2>dd.log
+  printf '\377\377\377\377' | dd of="$(ls -S halfbad/*.ph | head -1)" bs=1 seek=1000000 conv=notrunc 2>dd.log
   refuse 4 "halfbad" c export --db halfbad new
   [ "$(wc -l <stderr)" = 1 ] || fail "a failed export says more than one line: $(cat stderr)"
   [ ! -e new ] || fail "an export of a damaged database left something behind: $(ls new)"

@@ -18,6 +18,7 @@ NamedValues StoreChoices(const rocksdb::ColumnFamilyOptions& options) {
   if (piece.store == StoreKind::kTableless) {
     add("tableless_key_store", piece.tableless_key_store);
     add("tableless_atomic_page_writes", piece.tableless_atomic_page_writes);
+    add("memtable_as_log_index", piece.memtable_as_log_index);
     return choices;
   }
   add("point_index", piece.point_index);
