@@ -145,8 +145,9 @@ class TablelessPlanTest : public DbTest {
     const double fill = bytes / (pages * (4096 - 16));
     EXPECT_GE(fill, plan.fill_factor / 1.05);
     EXPECT_LE(fill, low.fill_factor / 0.93);
-    // As planned for this number of pages if all sections are equal; more if only some of them have grown.
-    EXPECT_GE(overflow, 0.85 * now.overflow_bytes - 20 * bytes / pairs);
+    // As planned for this number of pages if all sections are equal; more if only some of them have grown. Of a few
+    // hundred records that overflow 40 are over four standard deviations; the hash's seed is random.
+    EXPECT_GE(overflow, 0.85 * now.overflow_bytes - 40 * bytes / pairs);
     EXPECT_LE(overflow / bytes, low.overflow_ratio * 1.1);
     EXPECT_NEAR(bytes, now.record_bytes, 0.03 * now.record_bytes);
     // Files of sections that were rehashed go a little later.

@@ -177,7 +177,7 @@ void WriteThread::CompleteInsert(Writer* w) {
   Await(w, State::kInsert);
 }
 
-void WriteThread::ExitGroup(const std::vector<Writer*>& group) {
+void WriteThread::ExitGroup(std::span<Writer* const> group) {
   MutexLock lock(&mu_);
   COMPASSDB_INVARIANT(group.size() <= queue_.size() && std::equal(group.begin(), group.end(), queue_.begin()),
                       "a group is the front of the queue");
@@ -193,7 +193,7 @@ void WriteThread::EnterExclusive(Writer* w) {
   Join(w);
 }
 
-void WriteThread::ExitExclusive(Writer* w) { ExitGroup({w}); }
+void WriteThread::ExitExclusive(Writer* w) { ExitGroup({&w, 1}); }
 
 void WriteThread::BeginStall() {
   AssertAtFront();

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <span>
 #include <vector>
 
 #include "format/internal_key.h"
@@ -93,11 +94,11 @@ class WriteThread {
   // Follower in kInsert: reports that its batch is inserted (status set), then waits for the end.
   void CompleteInsert(Writer* w);
   // Leader: statuses are set; wakes the followers and hands over the lead.
-  void ExitGroup(const std::vector<Writer*>& group);
+  void ExitGroup(std::span<Writer* const> group);
 
   // Waits for the front without a batch. Not to be called by a thread that leads.
   void EnterExclusive(Writer* w);
-  void ExitExclusive(Writer* w);
+  void ExitExclusive(Writer* w);  // allocates nothing
 
   // In Checked builds: this thread leads, or has entered with EnterExclusive. LockWAL and UnlockWAL may be
   // called by different threads; then the first one counts.
