@@ -2,7 +2,6 @@
 #include "db/report/family_state.h"
 
 #include "db/report/table_properties.h"
-#include "store/levels.h"
 #include "store/pages.h"
 #include "store/value_space.h"
 
@@ -28,8 +27,6 @@ FamilyState::FamilyState(const ReportSources& of, ColumnFamily* family_of) : sou
   // waits until compaction-pending is 0 would wait for ever.
   if (compaction_pending) sources.background.MaybeSchedule();
   pending_bytes = store->PendingCompactionBytes();
-  if (const Levels* const tables = store->levels()) base_level = tables->BaseLevel();
-  base_level = std::min(base_level, store->options().num_levels - 1);
   if (values != nullptr) value_bound = values->ValueBound();
   if (pages != nullptr) rehashing = pages->Rehashing();
   flushes_running = sources.background.FlushesRunning();

@@ -28,7 +28,6 @@ struct FamilyState {
   std::vector<std::shared_ptr<MemTable>> memtables;  // the active one first
   bool flush_pending = false, compaction_pending = false;
   uint64_t pending_bytes = 0;
-  int base_level = 1;  // level 0 merges into it
   uint64_t value_bound = 0;
   uint64_t rehashing = 0;
   int flushes_running = 0, compactions_running = 0;

@@ -8,6 +8,7 @@
 #include "db/report/stats_report.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/table_properties.h"
+#include "store/levels.h"
 #include "util/c_locale.h"
 #include "util/string_util.h"
 
@@ -191,7 +192,12 @@ struct IntProperties {
     };
     p["rocksdb.live-sst-files-size"] = [](const F& f) { return f.Sum().total_bytes + f.view->Pages().stored_bytes; };
     p["rocksdb.total-sst-files-size"] = [](const F& f) { return f.view->StoredBytes(); };
-    p["rocksdb.base-level"] = [](const F& f) { return static_cast<uint64_t>(f.base_level); };
+    p["rocksdb.base-level"] = [](const F& f) {
+      Store* const store = f.family->store();
+      MutexLock lock(&f.sources.mu);
+      const int base = store->levels() != nullptr ? store->levels()->BaseLevel() : 1;
+      return static_cast<uint64_t>(std::min(base, store->options().num_levels - 1));
+    };
     p["rocksdb.estimate-oldest-key-time"] = [](const F& f) {
       uint64_t oldest = UINT64_MAX;
       f.view->ForEachTable([&oldest](int, const TphMeta& tph) {
