@@ -30,8 +30,8 @@ rocksdb::Status NewSealingProvider(const std::string& key,
                                    std::shared_ptr<rocksdb::EncryptionProvider>* provider);
 
 // The same with keys that the application keeps. The function is called when a key is
-// needed: with id 0 for the key of a new file, which may differ between calls; else once for the key
-// of that id (SealingKeyId), for files that were encrypted with it. Another status than OK fails the
+// needed. Id 0 asks for the key of a new file, which may differ between calls. Another id
+// (SealingKeyId) asks once for its key, for files that were encrypted with it. Another status than OK fails the
 // call that needed the key (NotFound, Corruption and others that would describe the file or the
 // database become InvalidArgument). The function is called by any thread, also by several at once,
 // and must not use the database.

@@ -7,7 +7,7 @@
 namespace compassdb {
 
 // The options that say which of the papers' systems a family is, as they are in force. Those that
-// have no effect beside the others are left out. `options` are sanitised (sanitize.h).
+// the others leave without effect are left out. `options` are sanitised (sanitize.h).
 NamedValues StoreChoices(const rocksdb::ColumnFamilyOptions& options);
 
 }  // namespace compassdb

@@ -48,7 +48,6 @@ Status LiveFiles::CaptureWithLogs(State* state, std::vector<WalSet::LogInfo>* lo
     *logs = replayed_logs_;
     return Capture(state);
   }
-  if (!refused_.ok()) return refused_;
   if (Status s = log_lock_.LockLog(); !s.ok()) return s;
   Status s = files_.logs.FlushedLogs(logs);
   if (s.ok() && files_.logs.CurrentIsEmpty() && !logs->empty()) logs->pop_back();

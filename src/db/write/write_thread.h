@@ -20,8 +20,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <string>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "format/internal_key.h"
