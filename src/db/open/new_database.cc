@@ -39,22 +39,35 @@ void NewDatabase::RestoreInfoLog(const std::string& dir, const Names& before) co
   for (const auto& [micros, path] : renamed) fs_->DeleteFile(path).PermitUncheckedError();
 }
 
+// CURRENT and PLACES first, durably: the rest of a failed removal is not a database. False if one of them may stay.
+bool NewDatabase::DeleteNamingFiles() const {
+  for (const auto& [dir, before] : names_) {
+    bool deleted = false;
+    for (const std::string& name : {CurrentFileName(""), PlacesFileName("")}) {
+      if (before.count(name) != 0) continue;
+      const Status s = fs_->DeleteFile(JoinPath(dir, name));
+      if (!s.ok() && !IsMissing(s)) return false;
+      deleted |= s.ok();
+    }
+    if (deleted && !fs_->SyncDir(dir).ok()) return false;
+  }
+  return true;
+}
+
 void NewDatabase::Undo(bool own_log) const {
-  // CURRENT and PLACES first: the rest of a failed removal is not a database.
-  for (const bool current : {true, false}) {
-    for (const auto& [dir, before] : names_) {
-      std::vector<std::string> names;
-      if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
-      // All files of a new directory are of this attempt.
-      const bool made = std::find(missing_.begin(), missing_.end(), dir) != missing_.end();
-      for (const std::string& name : names) {
-        uint64_t number = 0;
-        FileType type = FileType::kTemp;
-        const bool parsed = ParseFileName(name, &number, &type);
-        if (before.count(name) != 0 || !(parsed || made)) continue;
-        if (type == FileType::kInfoLog && before.count(InfoLogFileName("")) != 0) continue;
-        if ((parsed && (type == FileType::kCurrent || type == FileType::kPlaces)) == current) fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
-      }
+  if (locked_ && !DeleteNamingFiles()) return;  // an empty database stays, which can be opened
+  for (const auto& [dir, before] : names_) {
+    std::vector<std::string> names;
+    if (!locked_ || !fs_->GetChildren(dir, &names).ok()) continue;
+    // All files of a new directory are of this attempt.
+    const bool made = std::find(missing_.begin(), missing_.end(), dir) != missing_.end();
+    for (const std::string& name : names) {
+      uint64_t number = 0;
+      FileType type = FileType::kTemp;
+      const bool parsed = ParseFileName(name, &number, &type);
+      if (before.count(name) != 0 || !(parsed || made)) continue;
+      if (type == FileType::kInfoLog && before.count(InfoLogFileName("")) != 0) continue;
+      fs_->DeleteFile(JoinPath(dir, name)).PermitUncheckedError();
     }
   }
   for (const auto& [dir, before] : names_) {

@@ -24,11 +24,12 @@ class NewDatabase {
   // From here on the lock is held: new files are of this attempt.
   void SetLocked() { locked_ = true; }
   // Deletes newer files. `own_log`: the attempt opened LOG, and an earlier one gets its name back.
-  // Errors are ignored.
+  // If CURRENT cannot be deleted, all files stay: they are a database. Other errors are ignored.
   void Undo(bool own_log) const;
 
  private:
   using Names = std::set<std::string>;
+  bool DeleteNamingFiles() const;
   void RestoreInfoLog(const std::string& dir, const Names& before) const;
 
   std::shared_ptr<FileSystem> fs_;

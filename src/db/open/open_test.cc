@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
 #include <utility>
 
 #include "batch/write_batch_internal.h"
@@ -429,6 +430,37 @@ TEST_F(OpenTest, FailedCreationCanBeRepeated) {
     ASSERT_TRUE(Put("a", "1").ok());
     CloseDb();
     ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  }
+}
+
+// Without descriptors for a while: the removal of a failed creation fails in parts, but leaves a database that opens.
+TEST_F(OpenTest, CreationWithoutDescriptorsForAWhileCanBeRepeated) {
+  const std::set<FaultOp> takes_descriptor{FaultOp::kCreate, FaultOp::kOpen, FaultOp::kDirSync, FaultOp::kList, FaultOp::kLock};
+  for (uint64_t many = 1; many < 14; ++many) {
+    bool met = true;
+    for (uint64_t first = 1; met; ++first) {
+      SCOPED_TRACE(std::to_string(many) + " calls from " + std::to_string(first));
+      uint64_t calls = 0;
+      met = false;
+      fs_->SetHook([&](FaultOp op, const std::string& path) {
+        if (path == InfoLogFileName(name_)) return;  // its failures do not matter
+        ++calls;
+        if (calls < first || calls >= first + many) return;
+        met = true;
+        if (takes_descriptor.count(op) != 0) fs_->FailNth(op, 1, path, Status::IOError("injected"));
+      });
+      TryOpen().PermitUncheckedError();
+      CloseDb();
+      fs_->SetHook(nullptr);
+      fs_->ClearFaults();
+      OpenDb();
+      ASSERT_TRUE(Put("a", "1").ok());
+      CloseDb();
+      ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+      std::vector<std::string> left;  // logs of the failed attempt: to the second one they are of others
+      if (!fs_->GetChildren(name_, &left).ok()) continue;
+      for (const std::string& file : left) ASSERT_TRUE(fs_->DeleteFile(JoinPath(name_, file)).ok()) << file;
+    }
   }
 }
 
