@@ -13,9 +13,10 @@ namespace compassdb {
 
 namespace {
 
-// In hash range, records held in memory at a time: of the delta, and of tables that are split. At least
-// one table's.
-constexpr uint64_t kSplitBytes = 128 << 20;
+// In hash range, records held in memory at a time: of the delta, and of tables that are split (a number of target
+// sizes, at least one table's).
+constexpr uint64_t kDeltaBytes = 128 << 20;
+constexpr uint64_t kSplitTargets = 3;
 // If tables are rewritten, a region has bases of this many target sizes: enough regions to share
 // between threads, few enough that their ends cost little.
 constexpr uint64_t kRegionTables = 32;
@@ -217,16 +218,16 @@ Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
 
 // As many regions at a time as the buffers may hold.
 size_t CompactionJob::EndOfBatch(size_t begin) const {
-  uint64_t bytes = 0;
+  const uint64_t most_split = std::min(kDeltaBytes, kSplitTargets * in_.options->target_table_bytes);
+  uint64_t delta = 0, split = 0;
   size_t end = begin;
   while (end < regions_.size()) {
     size_t next = end;
-    uint64_t more = regions_[end].part ? regions_[end].bases[0]->meta().TotalBytes() : 0;
+    if (regions_[end].part) split += regions_[end].bases[0]->meta().TotalBytes();
     do {
-      more += *regions_[next++].delta_bytes;
+      delta += *regions_[next++].delta_bytes;
     } while (next < regions_.size() && regions_[next].part && !regions_[next].first_part);
-    if (end > begin && bytes + more > kSplitBytes) break;
-    bytes += more;
+    if (end > begin && (delta > kDeltaBytes || split > most_split)) break;
     end = next;
   }
   return end;
@@ -247,7 +248,9 @@ Status CompactionJob::RunHashRegions() {
       records->SeekToFirst();
       regions_[i].delta_bytes = buffers[i - begin].bytes();
       regions_[i].base_records = &base_buffers[i - begin];
-      return workers_[worker]->Run(regions_[i], records.get());
+      Status ran = workers_[worker]->Run(regions_[i], records.get());
+      base_buffers[i - begin].clear();
+      return ran;
     });
   }
   return s;
