@@ -41,7 +41,10 @@ ONE = {
     "operations": 100,
     "seconds": 1.0,
     "ops_per_second": 100.0,
-    "latency_us": {"read": {"count": 100, "avg": 1, "p50": 1, "p95": 2, "p99": 3, "p999": 4, "max": 5}},
+    "latency_us": {
+        "read": {"count": 100, "avg": 1, "p50": 1, "p95": 2, "p99": 3, "p999": 4, "max": 5},
+        "update": {"count": 90, "avg": 11, "p50": 11, "p95": 12, "p99": 13, "p999": 1400, "max": 1500},
+    },
     "fsyncs": 10,
     "user_bytes_written": 1000,
     "device_bytes_written": 2000,
@@ -309,6 +312,19 @@ class CompareTest(unittest.TestCase):
         whole = (0, 0, os.POSIX_FADV_DONTNEED)
         self.assertEqual(sorted(left), [(str(self.dir / "db" / name), whole) for name in ("a", "sub/b")])
 
+    def test_tables_of_figures_4_and_6_and_13(self):
+        def table_sizes(suite, only, engine):
+            out = self.compare("--suite", suite, "--only", only, "-n", "1", "--memtable-mb", "64", "--long")
+            self.assertEqual(out.returncode, 0, out.stderr)
+            calls = [c for e, w, c in self.calls() if e == engine and w in ("load", "readrandom") and "--table-mb" in c]
+            (self.dir / "work" / "calls").unlink()
+            return [int(c[c.index("--table-mb") + 1]) for c in calls]
+
+        self.fake("leveldb", 1, "/x", False)
+        self.assertEqual(table_sizes("bolt-4", "load", "leveldb"), [2, 4, 8, 16, 32, 64])
+        self.assertEqual(table_sizes("bolt-6", "readrandom", "rocksdb"), [2, 2, 64, 64])
+        self.assertEqual(table_sizes("bolt-13", "bolt-13: load", "leveldb"), [64])
+
     def test_write_cache_of_experiment_15(self):
         out = self.compare("--suite", "hashkv-15", "--only", "write-cache.*update 3", "-n", "1", "--memtable-mb", "64")
         self.assertEqual(out.returncode, 0, out.stderr)
@@ -368,7 +384,10 @@ class CompareTest(unittest.TestCase):
         sys.path.insert(0, str(COMPARE.parent))
         from comparelib import bolt, hashkv
 
-        self.assertLessEqual({*bolt.SUITES, *hashkv.SUITES}, listed)
+        papers = (docs.parent / "papers.md").read_text(encoding="utf-8").splitlines()
+        for suite in {*bolt.SUITES, *hashkv.SUITES} - listed:
+            rows = [row for row in papers if f"`suite {suite}`" in row]
+            self.assertTrue(rows and all("**not run**" in row for row in rows), f"{suite} has no report")
 
     def listed_reports(self, page):
         """Names of the reports in the tables of PAGE, whose counts of reached targets must be right."""
@@ -470,8 +489,14 @@ class CompareTest(unittest.TestCase):
             ("hashkv-9-written", ["hash-kv, random", "update 3"]),
             ("hashkv-13-scans", ["hash-kv, one level", "bytes per pair"]),
             ("hashkv-15-write-cache-ops", ["hash-kv, 20 % reserved", "hash-kv, 50 % reserved"]),
-            ("bolt-12-ops", ["+STL", "YCSB C"]),
+            ("bolt-4-fsyncs", ["LevelDB", "MB per table"]),
+            ("bolt-4-latency", ["1 MB", "8 MB", "Figure 4b"]),
+            ("bolt-6-latency", ["1 MB", "8 MB", "Figure 6"]),
+            ("bolt-12-ops", ["+STL", "YCSB C", "YCSB D", "load E", "YCSB E"]),
+            ("bolt-13-ops", ["LevelDB, tables of 64 MB", "load E"]),
             ("bolt-13-latency-c", ["LevelDB", "Figure 14: YCSB C"]),
+            ("bolt-13-latency-load-e", ["LevelDB", "Figure 14: load E"]),
+            ("bolt-15c-ops", ["YCSB A", "load E", "YCSB E"]),
             ("bolt-16-latency-load", ["RocksDB tuned", "Figure 16: load"]),
             ("hashkv-10-ops", ["nothing synced", "update 3"]),
             ("hashkv-12-ops", ["YCSB A", "YCSB F", "least bytes apart"]),
@@ -480,6 +505,9 @@ class CompareTest(unittest.TestCase):
             drawn = "".join(xml.etree.ElementTree.parse(self.dir / f"{plot}.svg").getroot().itertext())
             for word in words:
                 self.assertIn(word, drawn, plot)
+        kinds = (self.dir / "paper-10a.md").read_text()
+        self.assertIn("| YCSB A | RocksDB tuned | read | 1.0 | 2.0 | 3.0 | 4.0 |", kinds)
+        self.assertIn("| YCSB A | RocksDB tuned | update | 11.0 | 12.0 | 13.0 | 1,400.0 |", kinds)
         # LOG's seconds by 300 operations.
         self.assertIn("| 5000.00 | 6666.67 | 3333.33 | 833.33 |", (self.dir / "hashkv-2.md").read_text())
         loads = [line for line in text.getvalue().splitlines() if line.startswith("bolt-load-")]
@@ -506,7 +534,7 @@ class CompareTest(unittest.TestCase):
         command = [str(directory / "bolt"), *flags, "--out", str(self.dir)]
         out = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertEqual(out.returncode, 0, out.stderr)
-        for suite in ("bolt", "bolt-11", "bolt-12", "bolt-13", "bolt-15c", "bolt-16", "bolt-433"):
+        for suite in ("bolt", "bolt-4", "bolt-6", "bolt-11", "bolt-12", "bolt-13", "bolt-15c", "bolt-16", "bolt-433"):
             self.assertIn(f"== {suite}\n", out.stdout)
             self.assertEqual(json.loads((self.dir / f"{suite}.json").read_text())["suite"], suite)
 
@@ -626,7 +654,7 @@ class CompareTest(unittest.TestCase):
             "#!/usr/bin/env python3\n"
             "import json, sys\n"
             "flags = dict(a[2:].split('=', 1) for a in sys.argv[1:])\n"
-            "names = {'CHD': 100.0, 'CPHash AVX-512': 60.0, 'PTHash': -1.0}\n"
+            "names = {'CHD': 100.0, 'CPHash AVX-512': 60.0, 'CPHash AVX2': 70.0, 'PTHash': -1.0}\n"
             "with open(flags['json'], 'w') as f:\n"
             "    for n in flags['sizes'].split(','):\n"
             "        for name, ns in names.items():\n"
@@ -639,6 +667,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         report = (self.dir / "out.md").read_text()
         self.assertIn("| 100 | CPHash AVX-512 | 2.00 | 60.0 | 60.0 | 0.60 |", report)
+        self.assertIn("| 100 | CPHash AVX2 | 2.00 | 70.0 | 70.0 | 0.70 |", report)
         self.assertNotIn("PTHash", report)  # it could not be built
         xml.etree.ElementTree.parse(self.dir / "out-build.svg")
         bench.unlink()

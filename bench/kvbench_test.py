@@ -4,6 +4,7 @@
 what must be true of its results; flags and failures."""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,33 @@ class KvbenchTest(unittest.TestCase):
             )[0]
             self.assertIn("update", while_writing["latency_us"])
             self.check(self.results(program, "--workload", "fillseq")[0])
+
+    def log_of_manual_compactions(self):
+        return re.findall("manual ?compaction", (self.dir / "db" / "LOG").read_text(), re.IGNORECASE)
+
+    def test_size_of_tables_and_manual_compaction(self):
+        for program in self.for_each():
+            load = (program, "--workload", "load", "--records", "30000")
+            if program.endswith(("-lmdb", "-wiredtiger")):
+                for flags in (["load", "--table-mb", "1"], ["load,c", "--compact"]):
+                    run = self.call(program, *BASE, "--workload", *flags)
+                    self.assertEqual(run.returncode, 1)
+                    self.assertIn(next(f for f in flags if f.startswith("--")), run.stderr)
+                continue
+            if not program.endswith("-compassdb"):  # whose tables share files
+                largest = []
+                for megabytes in ("1", "8"):
+                    (result,) = self.results(*load, "--memtable-mb", "8", "--table-mb", megabytes)
+                    self.assertEqual(result["table_mb"], int(megabytes))
+                    self.results(program, "--reuse-db", "--workload", "c", "--compact", "--table-mb", megabytes)
+                    tables = [f for kind in ("*.sst", "*.ldb") for f in (self.dir / "db").glob(kind)]
+                    largest.append(max(f.stat().st_size for f in tables))
+                self.assertLess(largest[0], 2 << 20)
+                self.assertGreater(largest[1], 4 << 20)
+            self.results(*load)
+            self.assertFalse(self.log_of_manual_compactions())
+            self.results(program, "--reuse-db", "--workload", "c", "--compact")
+            self.assertTrue(self.log_of_manual_compactions())
 
     def test_sync_is_counted_at_the_call(self):
         for program in self.for_each():

@@ -12,7 +12,7 @@ from . import lines, summary, tables
 from .runner import RunError
 
 SUITE = "paper-13"
-FUNCTIONS = ["CPHash AVX-512", "CPHash scalar", "CHD", "PTHash", "default"]
+FUNCTIONS = ["CPHash AVX-512", "CPHash AVX2", "CPHash scalar", "CHD", "PTHash", "default"]
 PLOTS = [  # file suffix, sorted input, title
     ("build", True, "Figure 13: building from sorted input, ns per key"),
     ("build-unsorted", False, "Figure 13: building from unsorted input, ns per key"),
@@ -22,7 +22,8 @@ PLOTS = [  # file suffix, sorted input, title
 def sizes(args):
     if args.records:
         return [args.records]
-    return [10_000 * 10**i for i in range(5 if args.long else 4)]
+    small = [10_000, 100_000]
+    return small + [million * 1_000_000 for million in ((1, 2, 5, 10, 20, 50, 100) if args.long else (1, 10))]
 
 
 def measure(args):

@@ -8,6 +8,7 @@ from . import plan, tables
 COLUMNS = [
     ("operations/s", "ops", "{:,.0f}"),
     ("avg µs", "avg_us", "{:.2f}"),
+    ("p95 µs", "p95_us", "{:.1f}"),
     ("p99 µs", "p99_us", "{:.1f}"),
     ("p99.9 µs", "p999_us", "{:.1f}"),
     ("syncs/GB", "fsyncs_per_gb", "{:,.1f}"),
@@ -47,6 +48,7 @@ WORDS = {
     "ops": "operations/s",
     "client_ops": "operations/s while clients run",
     "avg_us": "average latency",
+    "p95_us": "p95 latency",
     "p99_us": "p99 latency",
     "p999_us": "p99.9 latency",
     "fsyncs_per_gb": "syncs per GB written",
@@ -143,6 +145,28 @@ def detail_rows(group, results):
     return [heads[i] for i in keep], [[row[i] for i in keep] for row in body]
 
 
+KINDS = ("read", "update", "insert", "scan", "rmw")  # of operations, as kvbench names them
+LATENCIES = ("avg", "p95", "p99", "p999")
+
+
+def kind_rows(group, results):
+    """The latency of each kind of operation of each step: medians."""
+    body = []
+    for step in group.steps:
+        for engine in group.engines:
+            mine = [
+                r["latency_us"]
+                for r in results
+                if (r["group"], r["step"], r["engine"]) == (group.name, step.label, engine)
+            ]
+            for kind in KINDS:
+                values = [latency[kind] for latency in mine if kind in latency]
+                if values:
+                    row = [f"{statistics.median(v[name] for v in values):,.1f}" for name in LATENCIES]
+                    body.append([step.label, plan.NAMES.get(engine, engine), kind, *row])
+    return ["step", "engine", "operation", "avg µs", "p95 µs", "p99 µs", "p99.9 µs"], body
+
+
 def notes(report):
     m = report["machine"]
     lines = list(report["builds"].values())
@@ -165,17 +189,22 @@ def notes(report):
 def render(report, groups):
     """(text for the terminal, Markdown)"""
     head = ["group", "step", "figure", "measured", "target", ""]
-    rows = figure_rows(groups, report["results"])
+    results = report["results"]
+    rows = figure_rows(groups, results)
     text, marked = [], [f"# {report['suite']}: {report['claim']}", ""]
     if rows:
         text += [tables.text(head, rows).replace("**", ""), ""]
         marked += [tables.markdown(head, rows), ""]
     for group in groups:
-        heads, body = detail_rows(group, report["results"])
+        heads, body = detail_rows(group, results)
         if not body:
             continue
         text += [group.title, "", tables.text(heads, body), ""]
         marked += [f"## {group.title}", "", tables.markdown(heads, body), ""]
+        if group.by_kind:
+            heads, body = kind_rows(group, results)
+            text += [tables.text(heads, body), ""]
+            marked += ["### Latency by the kind of operation", "", tables.markdown(heads, body), ""]
     lines = notes(report)
     text += [f"  {line}" for line in lines]
     marked += [f"- {line}" for line in lines] + ["", f"Command: `{report['command']}`", ""]

@@ -17,6 +17,7 @@ ENGINES = {
     "rocksdb-whole": ("kvbench-rocksdb", []),
     "lmdb": ("kvbench-lmdb", []),
     "leveldb": ("kvbench-leveldb", []),
+    "leveldb-64": ("kvbench-leveldb", []),
     "wiredtiger": ("kvbench-wiredtiger", []),
     # As the KallaxDB paper has it: its defaults, with filters.
     "rocksdb-paper": (
@@ -43,7 +44,7 @@ def engine_flags(engine, flags):
     flags = list(flags)
     if engine == "rocksdb" and "--index-in-cache" in flags:
         flags.append("--partition-index")
-    if engine in ("lmdb", "leveldb"):  # know no direct reads
+    if engine in ("lmdb", "leveldb", "leveldb-64"):  # know no direct reads
         flags = [f for f in flags if f not in ("--direct",)]
     return ENGINES[engine][1] + flags
 

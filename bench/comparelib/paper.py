@@ -25,6 +25,7 @@ def ycsb(size):
             value_size=1000,
             engines=ENGINES,
             steps=steps,
+            by_kind=True,
             memtable_mb=size.memtable,
             flags=["--direct", *data_cache(records, 1000, 0.01)],
             threads=16,

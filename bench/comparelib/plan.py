@@ -79,6 +79,7 @@ class Group:
     extra: dict = field(default_factory=dict)  # engine -> flags of its own
     value_sizes: str = None  # as kvbench takes them, where they differ; value_size is their mean then
     budget: int = None  # what a plot's x is, where it is not in the name of another field
+    by_kind: bool = False  # the report also has the latency of each kind of operation
 
 
 NAMES = {
@@ -93,6 +94,7 @@ NAMES = {
     "compassdb-hash-kv-greedy-random": "hash-kv, greedy-random",
     "compassdb-hash-kv-random": "hash-kv, random",
     "compassdb-hash-kv-all": "hash-kv, all values apart",
+    "compassdb-vlog": "vLog, by CompassDB",
     "compassdb-hash-kv-not-synced": "hash-kv, nothing synced",
     "compassdb-hash-kv-20": "hash-kv, 20 % reserved",
     "compassdb-hash-kv-50": "hash-kv, 50 % reserved",
@@ -121,6 +123,7 @@ NAMES = {
     "lmdb": "LMDB",
     "wiredtiger": "WiredTiger",
     "leveldb": "LevelDB",
+    "leveldb-64": "LevelDB, tables of 64 MB",
     "device": "device",
 }
 

@@ -57,6 +57,10 @@ class Engine {
 
   // Loads what must be in memory before a measurement; not part of opening.
   virtual rocksdb::Status Prepare() { return rocksdb::Status::OK(); }
+  // All keys; background work that this starts may still run.
+  virtual rocksdb::Status Compact() {
+    return rocksdb::Status::NotSupported("--compact: this engine has no such call");
+  }
   // Waits until no background work runs or is wanted. With `flush`, what is only in memory and log is written to
   // disk first, so that all writes are counted.
   virtual rocksdb::Status WaitUntilIdle(bool flush) = 0;

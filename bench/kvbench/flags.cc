@@ -179,6 +179,9 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--memtable-mb", flags->memtable_mb, "write buffer; level sizes follow from it")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14))
       ->capture_default_str();
+  app.add_option("--table-mb", flags->table_mb,
+                 "size of a table; default: a memtable's, LevelDB: 2")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 14));
   app.add_option("--compression", flags->compression, "of every level")
       ->check(CLI::IsMember({"none", "snappy", "lz4", "zstd"}))
       ->capture_default_str();
@@ -220,6 +223,8 @@ int ParseFlags(int argc, char** argv, Flags* flags) {
                  "operations per second of all clients together, each due at its own time; "
                  "0: as fast as they go");
   app.add_option("--seconds", flags->seconds, "ends a workload that is not a fill after this time");
+  app.add_flag("--compact", flags->compact,
+               "compacts the whole range of keys before each workload that is not a fill");
   app.add_flag("--warm-up", flags->warm_up,
                "reads every record once before each workload that is not a fill");
   app.add_option("--seek-nexts", flags->seek_nexts, "Next calls after each Seek of seekrandom")

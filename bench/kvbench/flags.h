@@ -61,6 +61,7 @@ struct Flags {
   bool index_in_cache = false;  // index and filters live in the block cache of cache_mb
   uint64_t memory_mb = 0;  // > 0: memtables, blocks and index together, in place of cache_mb
   uint64_t memtable_mb = 64;
+  uint64_t table_mb = 0;  // 0: a memtable's size; LevelDB: its default, 2
   std::string compression = "none";
   std::string preset;  // CompassDB only; empty: none
   std::string data_order = "key";  // other values: CompassDB only
@@ -81,6 +82,7 @@ struct Flags {
   bool partition_index = false;
   uint64_t rate = 0;     // operations per second of all clients together; 0: unlimited
   uint64_t seconds = 0;  // > 0: ends a workload that is not a fill early
+  bool compact = false;  // manually, before a workload that is not a fill
   bool warm_up = false;  // every record is read once before a workload is measured
   int seek_nexts = 10;
   uint64_t batch_size = 16;  // keys per MultiGet of multireadrandom

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LevelDB as an engine under test, for what a load costs in syncs, bytes and time. It reads through the page
 // cache only. Memtable, filters and block cache are those that the flags give the other engines; tables
-// have its own default size (2 MB), and there is a descriptor for each.
+// have its own default size (2 MB) or that of --table-mb, and there is a descriptor for each.
 #include <fmt/core.h>
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -65,6 +65,10 @@ class LevelDbEngine final : public Engine {
   }
   Status Scan(const Slice& start, uint64_t limit, const Each& each) override;
 
+  Status Compact() override {
+    db_->CompactRange(nullptr, nullptr);
+    return Status::OK();
+  }
   // LevelDB does not report whether compactions run: wait until the process has been at rest for a while. The memtable
   // cannot be flushed by itself; its writes are not counted.
   Status WaitUntilIdle(bool flush) override;
@@ -96,6 +100,7 @@ Status LevelDbEngine::Open(const Flags& flags, bool create) {
                                                                       : flags.cache_mb << 20));
     options.block_cache = cache_.get();
     options.write_buffer_size = flags.memtable_mb << 20;
+    if (flags.table_mb > 0) options.max_file_size = flags.table_mb << 20;
     options.max_open_files = kOpenFiles;
     if (flags.bloom_bits > 0) {
       filter_.reset(leveldb::NewBloomFilterPolicy(static_cast<int>(flags.bloom_bits)));

@@ -70,6 +70,7 @@ class LmdbEngine final : public Engine {
 Status LmdbEngine::Open(const Flags& flags, bool create) {
   std::string unknown = FlagsOfRocksDb(flags);
   if (unknown.empty() && flags.direct) unknown = "--direct";
+  if (unknown.empty() && flags.table_mb > 0) unknown = "--table-mb";
   if (unknown.empty() && flags.data_cache_kb > 0) unknown = "--data-cache-kb";
   if (unknown.empty() && flags.compression != "none") unknown = "--compression";
   if (!unknown.empty()) return Status::InvalidArgument("LMDB does not know " + unknown);

@@ -139,6 +139,8 @@ std::string JsonReport(const Flags& flags, const WorkloadSpec& spec, const Engin
   j["rate"] = flags.rate;
   j["warm_up"] = flags.warm_up;
   j["memtable_mb"] = flags.memtable_mb;
+  j["table_mb"] = flags.table_mb;
+  j["compact"] = flags.compact;
   j["compression"] = flags.compression;
   j["bloom_bits"] = flags.bloom_bits;
   j["background_threads"] = flags.background_threads;

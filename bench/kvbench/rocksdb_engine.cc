@@ -60,6 +60,7 @@ class RocksDbEngine final : public Engine {
   Status Scan(const Slice& start, uint64_t limit, const Each& each) override;
 
   Status Prepare() override;
+  Status Compact() override { return db_->CompactRange({}, nullptr, nullptr); }
   Status WaitUntilIdle(bool flush) override;
   void BalanceMemory() override;
   Status SetOptions(const std::string& options) override;

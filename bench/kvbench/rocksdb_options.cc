@@ -58,7 +58,7 @@ rocksdb::Options MakeOptions(const Flags& flags, std::shared_ptr<rocksdb::Cache>
 
   options.write_buffer_size = flags.memtable_mb << 20;
   options.max_write_buffer_number = 3;
-  options.target_file_size_base = flags.memtable_mb << 20;
+  options.target_file_size_base = (flags.table_mb > 0 ? flags.table_mb : flags.memtable_mb) << 20;
   options.max_bytes_for_level_base = 4 * (flags.memtable_mb << 20);
   options.max_background_jobs = flags.background_threads;
   options.use_direct_reads = flags.direct;

@@ -177,6 +177,10 @@ Status RunWorkload(const Flags& flags, const WorkloadSpec& spec, Engine* engine,
                    WorkloadResult* result) {
   // The pending work of an earlier workload does not count for this one.
   Status s = engine->WaitUntilIdle(false);
+  if (s.ok() && flags.compact && !spec.Fills()) {
+    s = engine->Compact();
+    if (s.ok()) s = engine->WaitUntilIdle(false);
+  }
   if (!s.ok()) return s;
   engine->BalanceMemory();
   const uint64_t operations = spec.Fills() ? flags.records : flags.Operations();

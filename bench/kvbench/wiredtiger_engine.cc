@@ -96,6 +96,7 @@ class WiredTigerEngine final : public Engine {
 Status WiredTigerEngine::Open(const Flags& flags, bool create) {
   std::string unknown = FlagsOfRocksDb(flags);
   if (unknown.empty() && flags.compression != "none") unknown = "--compression";
+  if (unknown.empty() && flags.table_mb > 0) unknown = "--table-mb";
   if (!unknown.empty()) return Status::InvalidArgument("WiredTiger does not know " + unknown);
   std::string config = "statistics=(fast),checkpoint=(wait=60,log_size=2GB)";
   config += create ? ",create,exclusive" : "";
