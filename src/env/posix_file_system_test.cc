@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "env/aligned_reads.h"
@@ -345,6 +349,36 @@ TEST_P(FileSystemTest, WriteFileAtomicallyReplaces) {
   std::vector<std::string> names;
   ASSERT_TRUE(fs_->GetChildren(dir_, &names).ok());
   EXPECT_EQ(names.size(), 1u);
+}
+
+// Two processes take the lock in turns, and delete the file before they release it, as DestroyDB does.
+TEST(PosixLockTest, ALockOfADeletedFileIsNone) {
+  FileSystem* const fs = PosixFileSystem();
+  const std::string dir = NewTestPath(), path = dir + "/LOCK";
+  ASSERT_TRUE(fs->CreateDir(dir).ok());
+  auto* const inside = static_cast<std::atomic<int>*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(inside, MAP_FAILED);
+  const auto count_overlaps = [&] {
+    int overlaps = 0;
+    for (int locked = 0; locked < 3000;) {
+      std::unique_ptr<FileLock> lock;
+      if (!fs->LockFile(path, &lock).ok()) continue;
+      ++locked;
+      overlaps += inside->fetch_add(1) != 0 ? 1 : 0;
+      inside->fetch_sub(1);
+      fs->DeleteFile(path).PermitUncheckedError();
+    }
+    return overlaps;
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(count_overlaps() == 0 ? 0 : 1);
+  EXPECT_EQ(count_overlaps(), 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  munmap(inside, 4096);
+  EXPECT_TRUE(fs->DeleteDir(dir).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FileSystemTest, testing::Values("posix", "memory"));

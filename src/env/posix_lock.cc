@@ -111,18 +111,25 @@ Status LockPosixFile(const std::string& path, std::unique_ptr<FileLock>* lock) {
                              "No locks available");
     }
   }
-  const int fd =
-      RetryOnInterrupt([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
-  if (fd < 0) return PosixError("open a file for lock", path, errno);
-  if (LockOrUnlock(fd, true) == -1) {
+  int fd = -1;
+  // The last holder may have deleted the file since it was opened here. Then its lock says nothing about `path`.
+  for (bool same = false; !same;) {
+    fd = RetryOnInterrupt([&] { return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
+    if (fd < 0) return PosixError("open a file for lock", path, errno);
+    struct stat named;
+    const char* failed = nullptr;
+    if (LockOrUnlock(fd, true) == -1) {
+      failed = "lock file";
+    } else if (fstat(fd, &st) != 0) {
+      failed = "fstat";
+    } else if (stat(path.c_str(), &named) == 0) {
+      same = named.st_dev == st.st_dev && named.st_ino == st.st_ino;
+    } else if (errno != ENOENT) {
+      failed = "stat";
+    }
     const int error = errno;
-    close(fd);
-    return PosixError("lock file", path, error);
-  }
-  if (fstat(fd, &st) != 0) {
-    const int error = errno;
-    close(fd);
-    return PosixError("fstat", path, error);
+    if (!same) close(fd);
+    if (failed != nullptr) return PosixError(failed, path, error);
   }
   const FileId id(st.st_dev, st.st_ino);
   try {
