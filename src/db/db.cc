@@ -357,8 +357,8 @@ Status DestroyDB(const std::string& name, const Options& options,
                       spare_in(name)));
   note(DestroyFilesIn(fs, name, {FileType::kPlaces}));
   if (result.ok()) note(compassdb::UnmarkUnfinished(fs, name));
+  note(DestroyFilesIn(fs, name, {FileType::kLock}));  // while it is held
   lock.reset();
-  note(DestroyFilesIn(fs, name, {FileType::kLock}));
   fs->DeleteDir(name).PermitUncheckedError();  // the application may keep files of its own there
   return result;
 }

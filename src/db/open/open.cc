@@ -271,6 +271,8 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
     for (ColumnFamilyHandle* handle : *handles) delete handle;
     handles->clear();
   }
+  // Nobody else opens the directory until the new files are deleted.
+  const std::unique_ptr<FileLock> lock = engine_ != nullptr ? std::move(database().lock) : std::move(lock_);
   db_.reset();
   recovered_.reset();
   engine_ = nullptr;
@@ -284,14 +286,20 @@ Status DbOpener::OpenOnce(std::vector<ColumnFamilyHandle*>* handles, rocksdb::DB
 }
 
 Status DbOpener::NoteNewDirs(const DbConfig& config, const std::set<std::string>& dirs, bool is_new) {
-  new_database_.emplace(FileSystemOfEnv(request_.options.env));
+  InfoLogPlace info_log;
+  if (Status s = InfoLogPlaceOf(config.fs, request_.name, config.options.db_log_dir, &info_log); !s.ok()) return s;
+  new_database_.emplace(FileSystemOfEnv(request_.options.env), request_.name, std::move(info_log));
   for (const std::string& dir : dirs) {
     if (!is_new && !IsMissing(config.fs->FileExists(dir))) continue;
     if (Status s = new_database_->Note(dir); !s.ok()) return s;
   }
   const std::string& logs = config.options.db_log_dir;
-  return logs.empty() || !is_new ? Status::OK() : new_database_->Note(logs);
+  Status s;
+  if (is_new && !logs.empty()) s = new_database_->Note(logs);
+  if (s.ok() && is_new) s = new_database_->Note(WalArchiveName(config.wal_dir));
+  return s;
 }
+
 
 Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (Status s = CheckRequest(); !s.ok()) return s;
@@ -302,14 +310,13 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   // First without a trace, then with the lock held.
   Status s = Manifest::ReadCurrent(fs, request_.name, &current_manifest_);
   if (!s.ok() && !s.IsNotFound()) return s;
-  const bool is_new = s.IsNotFound();
+  bool is_new = s.IsNotFound();
   if (is_new) {
     if (s = CheckMayCreate(config); !s.ok()) return s;
   }
   table_dirs_ = TableDirsOf(config);
   ownership_ = std::make_unique<Ownership>(fs, request_.name);
   if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;
-  std::unique_ptr<FileLock> lock;
   if (!request_.read_only) {
     std::set<std::string> dirs(table_dirs_.begin(), table_dirs_.end());
     dirs.insert(config.wal_dir);
@@ -317,8 +324,11 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
     for (const std::string& dir : dirs) {
       if (s = CreateDirDurably(fs, dir); !s.ok()) return s;
     }
-    if (s = fs->LockFile(LockFileName(request_.name), &lock); !s.ok()) return s;
-    if (is_new) new_database_->SetLocked();
+    if (s = fs->LockFile(LockFileName(request_.name), &lock_); !s.ok()) return s;
+    if (is_new) {
+      if (s = new_database_->LookUnderLock(&is_new); !s.ok()) return s;
+      if (!is_new) new_database_.reset();  // another process was faster
+    }
     if (s = CheckOwnership(config.wal_dir, is_new); !s.ok()) return s;  // the last owner may have ended since
   }
   std::unique_ptr<LinkDir> links;
@@ -345,7 +355,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
                   "option wal_compression is kNoCompression: what was given is not linked into this build");
   }
   if (request_.read_only) config.access = request_.secondary_path.empty() ? Access::kReadOnly : Access::kSecondary;
-  recovered_ = std::make_unique<Engine>(std::move(config), std::move(ownership_), std::move(lock));
+  recovered_ = std::make_unique<Engine>(std::move(config), std::move(ownership_), std::move(lock_));
   engine_ = recovered_.get();
   if (links == nullptr) {
     for (const std::string& dir : table_dirs_) database().tables->dirs()->Add(dir);
@@ -358,7 +368,6 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
 
   bool exists = false;
   s = Locate(&exists);
-  if (exists && is_new) new_database_.reset();  // another process was faster
   if (s.ok() && engine_->secondary != nullptr) {
     s = RecoverSecondary();
   } else if (s.ok()) {

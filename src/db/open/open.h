@@ -71,7 +71,6 @@ class DbOpener {
   Status CheckRequest();
   Status CheckDirectIo();
   Status Locate(bool* exists);
-  Status Prepare(bool exists);
   Status CreateNew();
   // Commits what the stores need for their options.
   Status CompleteStores();
@@ -107,6 +106,7 @@ class DbOpener {
   bool wal_compression_missing_ = false;  // the configured type is not linked in
   uint64_t current_manifest_ = 0;
   uint64_t manifest_bytes_ = 0;  // before it was read
+  std::unique_ptr<FileLock> lock_;  // until there is an engine
   std::optional<NewDatabase> new_database_;  // while one is made, or directories of an existing one
   std::vector<std::string> table_dirs_;
   std::unique_ptr<Engine> recovered_;  // until it is a database's
