@@ -20,6 +20,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,6 +37,9 @@ class EpochGuard {
   ~EpochGuard() {
     if (outermost_) slot_->store(0, std::memory_order_release);
   }
+  // Checked: the thread has none. Called before I/O.
+  static void AssertNone() { assert(mine_ == nullptr || mine_->load(std::memory_order_relaxed) == 0); }
+
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
 

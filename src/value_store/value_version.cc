@@ -10,6 +10,7 @@
 #include "table/stat_timer.h"
 #include "util/checked.h"
 #include "util/compression.h"
+#include "util/epoch.h"
 #include "util/heap_bytes.h"
 #include "value_store/value_cache.h"
 
@@ -120,6 +121,7 @@ Status ParseRef(const Slice& bytes, const Slice& user_key, ValueRef* ref) {
 
 Status ValueVersion::Read(const BlockReadOptions& read, const Slice& user_key, const KeyHash& hash,
                           const Slice& ref, rocksdb::PinnableSlice* value) const {
+  EpochGuard::AssertNone();
   ValueRef parsed;
   Status s = ParseRef(ref, user_key, &parsed);
   if (!s.ok()) return s;

@@ -186,6 +186,7 @@ Status LoadedBlock::Decode(const BlockPlace& place, const Slice& stored, bool ve
 Status LoadedBlock::Read(const BlockPlace& place, bool verify_checksum,
                          const BlockAllocator& allocator, rocksdb::Statistics* statistics,
                          LoadedBlock** out) {
+  EpochGuard::AssertNone();
   *out = nullptr;
   LoadedBlock* loaded = Allocate(allocator, place.length);
   if (loaded == nullptr) return Status::MemoryLimit("no memory for a data block");

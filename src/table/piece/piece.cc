@@ -134,12 +134,22 @@ bool Piece::FeedCachedRecord(const Slice& user_key, const KeyHash& hash, GetCont
   if (cache == nullptr || !cache->keeps_records()) return false;
   // If most blocks are cached, records are not.
   if (hints_.load(std::memory_order_relaxed) != nullptr) return false;
-  const EpochGuard guard;
-  const CachedRecord* const record =
-      CachedRecord::Find(cache, {meta_.file_id, meta_.extent.offset, hash.h1}, user_key);
-  if (record == nullptr || record->sequence() > ctx->snapshot()) return false;
-  loader.CountHit(record->charge());
-  ctx->Add(record->sequence(), record->type(), record->value(), nullptr);
+  std::string ref;
+  SequenceNumber sequence = 0;
+  {
+    const EpochGuard guard;
+    const CachedRecord* const record =
+        CachedRecord::Find(cache, {meta_.file_id, meta_.extent.offset, hash.h1}, user_key);
+    if (record == nullptr || record->sequence() > ctx->snapshot()) return false;
+    loader.CountHit(record->charge());
+    if (record->type() != kTypeBlobIndex) {
+      ctx->Add(record->sequence(), record->type(), record->value(), nullptr);
+      return true;
+    }
+    sequence = record->sequence();
+    ref = record->value().ToString();
+  }
+  ctx->Add(sequence, kTypeBlobIndex, ref, nullptr);  // may read from disk
   return true;
 }
 
@@ -174,29 +184,40 @@ Status Piece::FindNewest(const BlockReadOptions& read, const Slice& user_key, co
 Piece::Found Piece::FindInCache(const PieceReader& r, const Slice& user_key, const KeyHash& hash,
                                 GetContext* ctx, uint32_t* missing) const {
   const uint32_t block = r.LookupBlock(user_key);
-  const EpochGuard guard;
-  // Hints stay in memory, which a paged index must not.
-  LoadedBlock* const loaded =
-      resident() != nullptr ? PeekBlock(r, block) : r.PeekBlock(block);
-  if (loaded == nullptr) {
-    if (block < r.num_blocks() && r.loader().PeekIsComplete()) *missing = block;
-    return Found::kUndecided;
+  std::string ref;
+  SequenceNumber sequence = 0;
+  {
+    const EpochGuard guard;
+    // Hints stay in memory, which a paged index must not.
+    LoadedBlock* const loaded =
+        resident() != nullptr ? PeekBlock(r, block) : r.PeekBlock(block);
+    if (loaded == nullptr) {
+      if (block < r.num_blocks() && r.loader().PeekIsComplete()) *missing = block;
+      return Found::kUndecided;
+    }
+    Block::FindResult found;
+    if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
+      return Found::kUndecided;
+    }
+    if (!found.key_present) return Found::kAbsent;
+    if (!IsAnswer(found)) return Found::kUndecided;
+    const Block::Record& record = found.record;
+    sequence = record.sequence;
+    if (record.type == kTypeBlobIndex) {
+      ref = record.value.ToString();
+    } else if (record.value.size() <= kCopiedValueBytes) {
+      ctx->Add(sequence, record.type, record.value, nullptr);
+      return Found::kFed;
+    } else {
+      BlockRef pinned;
+      if (!r.loader().Pin(loaded, &pinned)) return Found::kUndecided;
+      rocksdb::Cleanable pin;
+      pinned.MoveInto(&pin);
+      ctx->Add(sequence, record.type, record.value, &pin);
+      return Found::kFed;
+    }
   }
-  Block::FindResult found;
-  if (!loaded->block().Find(r.order(), user_key, &hash, ctx->snapshot(), &found)) {
-    return Found::kUndecided;
-  }
-  if (!found.key_present) return Found::kAbsent;
-  if (!IsAnswer(found)) return Found::kUndecided;
-  if (found.record.value.size() <= kCopiedValueBytes) {
-    ctx->Add(found.record.sequence, found.record.type, found.record.value, nullptr);
-    return Found::kFed;
-  }
-  BlockRef ref;
-  if (!r.loader().Pin(loaded, &ref)) return Found::kUndecided;
-  rocksdb::Cleanable pin;
-  ref.MoveInto(&pin);
-  ctx->Add(found.record.sequence, found.record.type, found.record.value, &pin);
+  ctx->Add(sequence, kTypeBlobIndex, ref, nullptr);  // may read from disk
   return Found::kFed;
 }
 
