@@ -81,7 +81,8 @@ struct PieceTableOptions {
   // 0: no limit. Dynamically changeable.
   uint64_t punch_bytes_per_second = 128 << 20;
 
-  // Live data of a table, about: a growing table is split at four to eight times as much. 0: half of
+  // Live data of a table, about: a growing table is split at four to eight times as much (with kHashRange
+  // two to three times). 0: half of
   // target_file_size_base; with `leveled`, where no table grows, at most 1 MB.
   // All tables of a flush or compaction are in one file, which is synced
   // once. Dynamically changeable.

@@ -20,7 +20,7 @@ struct CompactionTuning {
   uint64_t level1_max_bytes = 256ull << 20;
   double level_multiplier = 10;
   std::vector<int> level_multiplier_additional;
-  uint64_t target_table_bytes = 32ull << 20;  // live; a table is split at four to eight times that
+  uint64_t target_table_bytes = 32ull << 20;  // live; a table is split at a multiple of it
   uint64_t max_compaction_bytes = 1600ull << 20;
   uint64_t group_compaction_bytes = 64ull << 20;  // of inputs of one job; 0: one input
   InputOrder input_order = InputOrder::kLeastOverlap;  // if merges rewrite tables

@@ -219,6 +219,7 @@ class DBIter final : public rocksdb::Iterator {
     parts_.counts.Prev();
     parts_.limit.Restart();
     if (position_ != WalkPosition::kBeforeKey) {
+      // All runs seek: turning the heap where it stands would need their earlier records, too.
       parts_.separated.Restart();
       parts_.range.TurnBackward();
       iter().SeekForPrev(parts_.target.BeforeStored(parts_.key.stored()));
