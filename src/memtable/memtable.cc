@@ -21,29 +21,14 @@ constexpr size_t kMaxRecentTombstones = 64;
 // This fraction (1/64) of the memtable's memory: 18 bits for a record of 120 bytes.
 constexpr size_t kFilterShare = 64;
 constexpr size_t kMaxFilterBytes = 64 << 20;
-// Values from this size on are not in their entries.
-constexpr uint32_t kApartFrom = 128;
+// A memtable of this size has enough addresses for any batch that overfills it.
+constexpr size_t kMostIndexed = size_t{4} << 30;
 
 // Equal keys have equal bytes.
 bool BytesStandForKeys(const Comparator* comparator) {
   return comparator == rocksdb::BytewiseComparator() ||
          (comparator->timestamp_size() == 0 &&
           !comparator->CanKeysWithDifferentByteContentsBeEqual());
-}
-
-// Entries are always whole: lengths need no checks.
-Slice ReadSlice(const char* p) {
-  uint32_t len = 0;
-  p = GetVarint32Ptr(p, p + kMaxVarint32Bytes, &len);
-  return Slice(p, len);
-}
-Slice EntryKey(const char* entry) { return ReadSlice(entry); }
-Slice EntryValue(const Slice& internal_key) {
-  const Slice value = ReadSlice(internal_key.data() + internal_key.size());
-  if (value.size() < kApartFrom) return value;
-  const char* apart = nullptr;
-  memcpy(&apart, value.data(), sizeof(apart));
-  return Slice(apart, value.size());
 }
 
 const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
@@ -62,14 +47,17 @@ void Bump(std::atomic<uint64_t>* counter, uint64_t n, bool concurrent) {
   }
 }
 
-}  // namespace
+bool HasIndex(const MemTableOptions& options) {
+  return options.log_values != nullptr && options.write_buffer_size <= kMostIndexed;
+}
 
-int MemTable::EntryCompare::operator()(const char* a, const char* b) const {
-  return comparator->Compare(EntryKey(a), EntryKey(b));
+template <class L>
+Status Insert(L* list, const typename L::NewEntry& entry, bool concurrent) {
+  const bool added = concurrent ? list->InsertConcurrently(entry) : list->Insert(entry);
+  return added ? Status::OK() : Status::TryAgain("key+seq exists");
 }
-int MemTable::EntryCompare::operator()(const char* a, const Slice& internal_key) const {
-  return comparator->Compare(EntryKey(a), internal_key);
-}
+
+}  // namespace
 
 MemTable::MemTable(const MemTableOptions& options, uint64_t id)
     : comparator_(options.comparator),
@@ -78,10 +66,16 @@ MemTable::MemTable(const MemTableOptions& options, uint64_t id)
       log_values_(options.log_values),
       in_log_up_to_(options.in_log_up_to),
       write_buffer_size_(options.write_buffer_size),
-      arena_(options.arena_block_size),
+      arena_(options.arena_block_size, /*addresses=*/HasIndex(options)),
       values_(options.arena_block_size),
-      points_(EntryCompare{&comparator_}, &arena_),
-      ranges_(EntryCompare{&comparator_}, &arena_) {
+      plain_(&comparator_),
+      index_(HasIndex(options) ? std::make_unique<IndexEntries>(&comparator_) : nullptr),
+      ranges_(plain_, &arena_) {
+  if (index_ != nullptr) {
+    index_points_.emplace(IndexOrder{index_.get()}, &arena_);
+  } else {
+    points_.emplace(plain_, &arena_);
+  }
   if (BytesStandForKeys(options.comparator)) {
     filter_ = std::make_unique<MemTableFilter>(
         std::min(std::min(options.write_buffer_size, options.filter_for) / kFilterShare, kMaxFilterBytes));
@@ -104,56 +98,75 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
     return Status::Corruption("memtable: a range without timestamps, from key",
                               key.ToString(/*hex=*/true));
   }
-  List* const list = type == kTypeRangeDeletion ? &ranges_ : &points_;
-  const auto key_bytes = static_cast<uint32_t>(key.size() + 8);
-  const auto value_bytes = static_cast<uint32_t>(value.size());
-  const size_t head = static_cast<size_t>(VarintLength(key_bytes)) + key_bytes +
-                      static_cast<size_t>(VarintLength(value_bytes));
-  const bool apart = value_bytes >= kApartFrom;
-  char* const entry = list->Allocate(head + (apart ? sizeof(char*) : value_bytes));
-  char* p = EncodeVarint32(entry, key_bytes);
-  if (!key.empty()) memcpy(p, key.data(), key.size());
-  p += key.size();
-  EncodeFixed64(p, PackTrailer(sequence, type));
-  p = EncodeVarint32(p + 8, value_bytes);
-  if (apart) {
-    char* const to = values_.Allocate(value_bytes);
-    memcpy(p, &to, sizeof(to));
-    p = to;
+  Status s;
+  if (type == kTypeRangeDeletion) {
+    s = AddPlain(&ranges_, 0, sequence, type, key, value, concurrent);
+  } else if (index_ != nullptr) {
+    s = AddPlain(&*index_points_, 1, sequence, type, key, value, concurrent);
+  } else {
+    s = AddPlain(&*points_, 0, sequence, type, key, value, concurrent);
   }
-  if (!value.empty()) memcpy(p, value.data(), value.size());
+  if (s.ok() && type == kTypeValue && value.size() >= separated_from_) {
+    Bump(&separated_size_, value.size(), concurrent);
+  }
+  return s;
+}
 
-  if (filter_ != nullptr && type != kTypeRangeDeletion) filter_->Add(Hash64(key));
-  if (!(concurrent ? list->InsertConcurrently(entry) : list->Insert(entry))) {
-    return Status::TryAgain("key+seq exists");
+// The entry begins with `prefix` zeros.
+template <class L>
+Status MemTable::AddPlain(L* list, size_t prefix, SequenceNumber sequence, ValueType type,
+                          const Slice& key, const Slice& value, bool concurrent) {
+  size_t size = PlainEntries::SizeOf(key, value);
+  const typename L::NewEntry entry = list->Allocate(prefix + size);
+  char* apart = nullptr;
+  if (value.size() >= PlainEntries::kApartFrom) {
+    apart = values_.Allocate(value.size());
+    memcpy(apart, value.data(), value.size());
+    size += value.size() - sizeof(apart);
   }
+  memset(entry.bytes, 0, prefix);
+  PlainEntries::Encode(sequence, type, key, value, apart, entry.bytes + prefix);
+  if (filter_ != nullptr && type != kTypeRangeDeletion) filter_->Add(Hash64(key));
+  Status s = Insert(list, entry, concurrent);
+  if (!s.ok()) return s;
   if (type == kTypeRangeDeletion) {
     MutexLock lock(&tombstones_mu_);
     recent_.push_back(FromStoredBounds(key, value, sequence, timestamp_size()));
   }
-  Count(sequence, type, head + value_bytes, concurrent);
-  if (type == kTypeValue && value.size() >= separated_from_) {
-    Bump(&separated_size_, value.size(), concurrent);
-  }
-  return Status::OK();
+  Count(sequence, type, size, concurrent);
+  return s;
 }
 
-Status MemTable::AddAddress(SequenceNumber sequence, const Slice& key, const Slice& address,
-                            size_t size, bool concurrent) {
-  Status s = Add(sequence, kTypeBlobIndex, key, address, concurrent);
+Status MemTable::AddAddress(SequenceNumber sequence, const Slice& key, const LogRef& address,
+                            bool concurrent) {
+  const uint32_t log = index_ != nullptr ? index_->FindLog(address.log) : 0;
+  const size_t size = log == 0 ? 0 : index_->SizeOf(sequence, log, key, address);
+  Status s;
+  if (size == 0) {
+    std::string value;
+    address.EncodeTo(&value);
+    s = Add(sequence, kTypeBlobIndex, key, value, concurrent);
+  } else {
+    const IndexList::NewEntry entry = index_points_->Allocate(size);
+    index_->Encode(sequence, log, key, address, entry.bytes);
+    if (filter_ != nullptr) filter_->Add(Hash64(key));
+    s = Insert(&*index_points_, entry, concurrent);
+    if (s.ok()) Count(sequence, kTypeBlobIndex, size, concurrent);
+  }
   if (!s.ok()) return s;
-  Bump(&data_size_, size, concurrent);
+  Bump(&data_size_, address.size, concurrent);
   Bump(&num_in_log_, 1, concurrent);
-  Bump(&size_in_log_, size, concurrent);
+  Bump(&size_in_log_, address.size, concurrent);
   return s;
 }
 
 void MemTable::KeepLog(uint64_t number, std::shared_ptr<const void> log) {
-  if (last_kept_log_.load(std::memory_order_acquire) == number) return;
+  if (last_log_.load(std::memory_order_acquire) == number) return;
   MutexLock lock(&logs_mu_);
-  if (last_kept_log_.load(std::memory_order_relaxed) == number) return;
+  if (last_log_.load(std::memory_order_relaxed) == number) return;
   logs_.push_back(std::move(log));
-  last_kept_log_.store(number, std::memory_order_release);
+  if (index_ != nullptr) index_->AddLog(number);
+  last_log_.store(number, std::memory_order_release);
 }
 
 void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent) {
@@ -174,22 +187,20 @@ void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool
 
 void MemTable::CheckInvariants() const {
   if constexpr (!kChecked) return;
-  points_.CheckInvariants();
+  OnPoints([](const auto& points) { points.CheckInvariants(); });
   ranges_.CheckInvariants();
   uint64_t points = 0, deletes = 0, merges = 0;
-  List::Iterator it(&points_);
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    const Slice key = EntryKey(it.entry());
-    const ValueType type = ExtractType(key);
-    const SequenceNumber sequence = ExtractSequence(key);
+  ForEach([&](const Record& record) {
+    const ValueType type = record.type();
+    const SequenceNumber sequence = record.sequence();
     COMPASSDB_INVARIANT(sequence >= first_sequence() && sequence <= largest_sequence(),
                         "records have sequences of the memtable's range");
-    const bool found = filter_ == nullptr || filter_->MayContain(Hash64(ExtractUserKey(key)));
+    const bool found = filter_ == nullptr || filter_->MayContain(Hash64(record.user_key()));
     COMPASSDB_INVARIANT(found, "the filter of a memtable has each key");
     ++points;
     deletes += type == kTypeDeletion || type == kTypeSingleDeletion ? 1 : 0;
     merges += type == kTypeMerge ? 1 : 0;
-  }
+  });
   COMPASSDB_INVARIANT(points == num_entries() - num_range_deletes(), "each record counts once");
   COMPASSDB_INVARIANT(deletes == num_deletes(), "each deletion counts once");
   COMPASSDB_INVARIANT(merges == num_merges(), "each merge operand counts once");
@@ -214,24 +225,33 @@ void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
     }
     if (!perhaps) return;
   }
-  List::Iterator it(&points_);
-  for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
-    const Slice found = EntryKey(it.entry());
-    if (comparator_.CompareUserKey(ExtractUserKey(found), user_key) != 0) return;
-    const ValueType type = ExtractType(found);
-    if (type == kTypeBlobIndex) ctx->SetValues(log_values_);
-    if (!ctx->Add(ExtractSequence(found), type, EntryValue(found), nullptr)) return;
+  if (index_ != nullptr) {
+    Search(*index_points_, *index_, key, ctx);
+  } else {
+    Search(*points_, plain_, key, ctx);
   }
 }
 
-Slice MemTable::ValueOf(const Slice& internal_key) { return EntryValue(internal_key); }
+template <class L, class Entries>
+void MemTable::Search(const L& points, const Entries& entries, const LookupKey& key,
+                      GetContext* ctx) const {
+  std::string room;
+  typename L::Iterator it(&points);
+  for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
+    if (comparator_.CompareUserKey(entries.UserKey(it.entry()), key.user_key()) != 0) return;
+    const uint64_t trailer = entries.Trailer(it.entry());
+    const auto type = static_cast<ValueType>(trailer & 0xff);
+    if (type == kTypeBlobIndex) ctx->SetValues(log_values_);
+    if (!ctx->Add(trailer >> 8, type, entries.Value(it.entry(), &room), nullptr)) return;
+  }
+}
 
 std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
   std::vector<RangeTombstone> tombstones;
   List::Iterator it(&ranges_);
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    const Slice key = EntryKey(it.entry());
-    tombstones.push_back(FromStoredBounds(ExtractUserKey(key), EntryValue(key),
+    const Slice key = PlainEntries::Key(it.entry());
+    tombstones.push_back(FromStoredBounds(ExtractUserKey(key), PlainEntries::Value(it.entry()),
                                           ExtractSequence(key), timestamp_size()));
   }
   return tombstones;
@@ -280,8 +300,10 @@ std::vector<Slice> MemTable::SampleKeys() const {
   int level = 0;
   for (uint64_t n = num_entries(); n / List::kBranching >= kSamples; n /= List::kBranching) ++level;
   std::vector<Slice> keys;
-  points_.ForEachAtLevel(std::min(level, List::kMaxHeight - 1), [&](const char* entry) {
-    keys.push_back(ExtractUserKey(EntryKey(entry)));
+  OnPoints([&](const auto& points) {
+    points.ForEachAtLevel(std::min(level, List::kMaxHeight - 1), [&](const char* entry) {
+      keys.push_back(Record(entry, index_.get()).user_key());
+    });
   });
   return keys;
 }
@@ -289,16 +311,20 @@ std::vector<Slice> MemTable::SampleKeys() const {
 void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* count,
                                 uint64_t* bytes) const {
   const uint64_t entries = num_entries();
-  const uint64_t before = points_.EstimateCount(LookupKey(begin, kMaxSequenceNumber).internal_key());
-  const uint64_t until = points_.EstimateCount(LookupKey(end, kMaxSequenceNumber).internal_key());
+  const auto count_before = [&](const Slice& key) {
+    const LookupKey lookup(key, kMaxSequenceNumber);
+    return OnPoints([&](const auto& p) { return p.EstimateCount(lookup.internal_key()); });
+  };
+  const uint64_t before = count_before(begin), until = count_before(end);
   *count = std::min(entries, until > before ? until - before : 0);
   *bytes = entries == 0 ? 0 : data_size() / entries * *count;
 }
 
+template <class L, class Entries>
 class MemTable::Iterator final : public InternalIterator {
  public:
-  explicit Iterator(const MemTable* memtable)
-      : memtable_(memtable), it_(&memtable->points_) {}
+  Iterator(const MemTable* memtable, const L* points, const Entries* entries)
+      : memtable_(memtable), entries_(*entries), it_(points) {}
   bool Valid() const override { return it_.Valid(); }
   void SeekToFirst() override {
     it_.SeekToFirst();
@@ -329,18 +355,26 @@ class MemTable::Iterator final : public InternalIterator {
     if (memtable_->largest_sequence() < seq) Seek(target);
   }
   Slice key() const override { return key_; }
-  Slice value() const override { return EntryValue(key_); }
+  Slice value() const override { return entries_.Value(it_.entry(), &value_room_); }
   Status status() const override { return Status::OK(); }
 
  private:
   void Update() {
-    if (it_.Valid()) key_ = EntryKey(it_.entry());
+    if (it_.Valid()) key_ = entries_.Key(it_.entry(), &key_room_);
   }
   const MemTable* const memtable_;
-  List::Iterator it_;
+  const Entries& entries_;
+  typename L::Iterator it_;
   Slice key_;
+  std::string key_room_;
+  mutable std::string value_room_;
 };
 
-InternalIteratorPtr MemTable::NewIterator() const { return std::make_unique<Iterator>(this); }
+InternalIteratorPtr MemTable::NewIterator() const {
+  if (index_ != nullptr) {
+    return std::make_unique<Iterator<IndexList, IndexEntries>>(this, &*index_points_, index_.get());
+  }
+  return std::make_unique<Iterator<List, PlainEntries>>(this, &*points_, &plain_);
+}
 
 }  // namespace compassdb

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The newest writes of one column family, in memory and in order.
+// The newest writes of one column family, in memory and in order (entries.h).
 //
-//   entry := varint32 internal key length, internal key, varint32 value length, value
-//
-// A value that is not short is stored separately, and the entry has a pointer: a search then touches a few
-// megabytes of keys, and not the whole memtable.
-//
-// If the memtable indexes the log, a value may be the address of a value there. Such a record has the type
-// kTypeBlobIndex.
+// If the memtable indexes the log, a value may be the address of a value there. Such a record has the
+// type kTypeBlobIndex. Entries and links are then as small as possible: there are millions.
 //
 // Range tombstones are in a list of their own (start -> end). Point reads use a
 // fragmented copy of most of them, and check the last few one by one. So a
@@ -24,6 +19,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "format/internal_key.h"
@@ -31,6 +27,7 @@
 #include "iter/get_context.h"
 #include "iter/internal_iterator.h"
 #include "iter/value_resolver.h"
+#include "memtable/entries.h"
 #include "memtable/memtable_filter.h"
 #include "memtable/skip_list.h"
 #include "util/concurrent_arena.h"
@@ -60,11 +57,11 @@ class MemTable {
   Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
              bool concurrent);
 
-  // Values up to in_log_up_to() may be in logs. AddAddress is Add of such a value of `size` bytes,
-  // and KeepLog holds its log open as long as the memtable lives.
-  bool indexes_log() const { return log_values_ != nullptr; }
+  // Values up to in_log_up_to() may be in logs. AddAddress is Add of such a value, after KeepLog, which
+  // holds its log open as long as the memtable lives.
   size_t in_log_up_to() const { return in_log_up_to_; }
-  Status AddAddress(SequenceNumber sequence, const Slice& key, const Slice& address, size_t size,
+  bool indexes_log() const { return log_values_ != nullptr; }
+  Status AddAddress(SequenceNumber sequence, const Slice& key, const LogRef& address,
                     bool concurrent);
   // Concurrent with everything.
   void KeepLog(uint64_t number, std::shared_ptr<const void> log) EXCLUDES(logs_mu_);
@@ -75,8 +72,38 @@ class MemTable {
 
   // Point records. The iterator sees concurrent adds.
   InternalIteratorPtr NewIterator() const;
-  // Of the record whose key an iterator returned. Both stay as long as the memtable.
-  static Slice ValueOf(const Slice& internal_key);
+  // One of them. It stays as long as the memtable.
+  class Record {
+   public:
+    // As PlainEntries has it.
+    explicit Record(const char* entry) : entry_(entry), index_(nullptr) {}
+    Slice user_key() const {
+      return index_ == nullptr ? PlainEntries::UserKey(entry_) : index_->UserKey(entry_);
+    }
+    uint64_t trailer() const {
+      return index_ == nullptr ? PlainEntries::Trailer(entry_) : index_->Trailer(entry_);
+    }
+    SequenceNumber sequence() const { return trailer() >> 8; }
+    ValueType type() const { return static_cast<ValueType>(trailer() & 0xff); }
+    // `room`: memory for an address.
+    Slice value(std::string* room) const {
+      return index_ == nullptr ? PlainEntries::Value(entry_) : index_->Value(entry_, room);
+    }
+
+   private:
+    friend class MemTable;
+    Record(const char* entry, const IndexEntries* index) : entry_(entry), index_(index) {}
+    const char* entry_;
+    const IndexEntries* index_;
+  };
+  // All in order.
+  template <class F>
+  void ForEach(F f) const {
+    OnPoints([&]<class L>(const L& points) {
+      typename L::Iterator it(&points);
+      for (it.SeekToFirst(); it.Valid(); it.Next()) f(Record(it.entry(), index_.get()));
+    });
+  }
 
   // The present range tombstones, for lookups; never null.
   std::shared_ptr<const RangeTombstoneList> RangeTombstones() const;
@@ -98,7 +125,8 @@ class MemTable {
     return arena_.MemoryAllocatedBytes() + values_.MemoryAllocatedBytes() + FilterBytes();
   }
   bool ShouldFlush() const {
-    return ApproximateMemoryUsage() >= write_buffer_size_.load(std::memory_order_relaxed) || ValuesFull();
+    const size_t limit = write_buffer_size_.load(std::memory_order_relaxed);
+    return ApproximateMemoryUsage() >= limit || ValuesFull();
   }
   // How much its flush may add to separated values (ValueSpace::FlushRoom): in bytes, and the
   // bytes that a deletion counts.
@@ -145,13 +173,20 @@ class MemTable {
   void CheckInvariants() const;  // not concurrent with adds
 
  private:
+  using List = SkipList<PlainEntries>;
+  using IndexList = SkipList<IndexOrder, uint32_t>;
+  template <class L, class Entries>
   class Iterator;
-  struct EntryCompare {
-    const InternalKeyComparator* comparator;
-    int operator()(const char* a, const char* b) const;
-    int operator()(const char* a, const Slice& internal_key) const;
-  };
-  using List = SkipList<EntryCompare>;
+
+  template <class F>
+  decltype(auto) OnPoints(F f) const {
+    return index_ != nullptr ? f(*index_points_) : f(*points_);
+  }
+  template <class L>
+  Status AddPlain(L* list, size_t prefix, SequenceNumber sequence, ValueType type, const Slice& key,
+                  const Slice& value, bool concurrent);
+  template <class L, class Entries>
+  void Search(const L& points, const Entries& entries, const LookupKey& key, GetContext* ctx) const;
 
   bool ValuesFull() const {
     const uint64_t room = value_room_.load(std::memory_order_relaxed);
@@ -175,9 +210,12 @@ class MemTable {
   std::atomic<uint64_t> room_per_deletion_{0};
   ConcurrentArena arena_;
   ConcurrentArena values_;  // those that are not in their entries
-  List points_;
+  const PlainEntries plain_;
+  const std::unique_ptr<IndexEntries> index_;  // if the memtable indexes the log, and is not huge
+  std::optional<List> points_;             // one of these two: the second with index_
+  std::optional<IndexList> index_points_;
   List ranges_;
-  // Holds the keys of points_; null if equal keys may have different bytes.
+  // Holds the keys of the points; null if equal keys may have different bytes.
   std::unique_ptr<MemTableFilter> filter_;
 
   std::atomic<uint64_t> num_entries_{0};
@@ -191,9 +229,9 @@ class MemTable {
   std::atomic<SequenceNumber> largest_sequence_{0};
   std::atomic<bool> immutable_{false};
 
-  std::atomic<uint64_t> last_kept_log_{0};
   Mutex logs_mu_;
   std::vector<std::shared_ptr<const void>> logs_ GUARDED_BY(logs_mu_);
+  std::atomic<uint64_t> last_log_{0};  // of these
 
   mutable Mutex tombstones_mu_;
   // Together these have every range tombstone that num_range_deletes_ counts.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "iter/test_support.h"
@@ -15,12 +16,39 @@ using rocksdb::BytewiseComparator;
 using rocksdb::PinnableSlice;
 using test::TestRecord;
 
-std::shared_ptr<MemTable> NewMemTable(size_t write_buffer = 64 << 20) {
+// Values as text: the address of a value.
+class Addresses final : public ValueResolver {
+ public:
+  Status Resolve(const Slice& user_key, const Slice& ref, PinnableSlice* value) const override {
+    LogRef at;
+    EXPECT_TRUE(at.Parse(ref)) << user_key.ToString(true);
+    value->PinSelf(Text(at));
+    return Status::OK();
+  }
+  static std::string Text(const LogRef& ref) {
+    return "log " + std::to_string(ref.log) + " at " + std::to_string(ref.offset) + ": " +
+           std::to_string(ref.size) + ", " + std::to_string(ref.checksum);
+  }
+};
+const Addresses kAddresses;
+
+std::shared_ptr<MemTable> NewMemTable(size_t write_buffer = 64 << 20, bool index = false) {
   MemTableOptions options;
   options.comparator = BytewiseComparator();
   options.arena_block_size = 64 << 10;
   options.write_buffer_size = write_buffer;
+  if (index) options.log_values = &kAddresses;
   return std::make_shared<MemTable>(options, 1);
+}
+
+// Of a memtable that indexes the log.
+LogRef AddressOf(uint64_t n, uint64_t log = 7) {
+  return {log, 1000 * n, static_cast<uint32_t>(64 + n % 1000), static_cast<uint32_t>(n * n)};
+}
+Status AddAddress(MemTable* m, SequenceNumber seq, const std::string& key, const LogRef& address,
+                  bool concurrent = false) {
+  m->KeepLog(address.log, nullptr);
+  return m->AddAddress(seq, key, address, concurrent);
 }
 
 std::string GetAt(const MemTable& m, const std::string& key, SequenceNumber seq) {
@@ -160,15 +188,80 @@ TEST(MemTable, ValuesOfAllSizes) {
 }
 
 TEST(MemTable, EmptyKeysAndValues) {
-  auto m = NewMemTable();
-  m->Add(1, kTypeValue, "", "", false);
-  EXPECT_EQ(GetAt(*m, "", 1), "");
+  for (const bool index : {false, true}) {
+    auto m = NewMemTable(1 << 20, index);
+    m->Add(1, kTypeValue, "", "", false);
+    EXPECT_EQ(GetAt(*m, "", 1), "");
+    if (!index) continue;
+    ASSERT_TRUE(AddAddress(m.get(), 2, "", AddressOf(2)).ok());
+    EXPECT_EQ(GetAt(*m, "", 2), Addresses::Text(AddressOf(2)));
+  }
+}
+
+// KallaxDB 3.2: at most 24 bytes next to the key.
+TEST(MemTable, AnAddressTakesLittleMemory) {
+  auto m = NewMemTable(64 << 20, /*index=*/true);
+  constexpr uint64_t kPairs = 50000;
+  Random rnd(1);
+  const SequenceNumber first = uint64_t{1} << 50;
+  for (uint64_t i = 0; i < kPairs; ++i) {
+    std::string key = std::to_string(rnd.Next());
+    key.resize(16, '0');
+    ASSERT_TRUE(AddAddress(m.get(), first + i, key, AddressOf(i), rnd.OneIn(2)).ok());
+  }
+  EXPECT_EQ(m->num_in_log(), kPairs);
+  const double filter = (64 << 20) / 64;
+  const double bytes = (static_cast<double>(m->ApproximateMemoryUsage()) - filter) / kPairs - 16;
+  EXPECT_LE(bytes, 22);
+  EXPECT_GE(bytes, 16);
+}
+
+// Those that a short entry cannot have, too.
+TEST(MemTable, AddressesOfAllKinds) {
+  auto m = NewMemTable(16 << 20, /*index=*/true);
+  std::vector<std::pair<std::string, LogRef>> all;
+  SequenceNumber seq = uint64_t{1} << 40;
+  const auto add = [&](const std::string& key, const LogRef& address, SequenceNumber at) {
+    ASSERT_TRUE(AddAddress(m.get(), at, key, address).ok());
+    all.emplace_back(key, address);
+  };
+  add("first", AddressOf(1), seq);
+  add("size", {7, 5, UINT16_MAX, 9}, ++seq);
+  add("larger size", {7, 5, UINT16_MAX + 1, 9}, ++seq);
+  add("offset", {7, UINT32_MAX, 100, UINT32_MAX}, ++seq);
+  add("larger offset", {7, uint64_t{UINT32_MAX} + 1, 100, 0}, ++seq);
+  add(std::string(70000, 'k'), AddressOf(3), ++seq);
+  add("much older", AddressOf(4), 1);
+  add("older", AddressOf(5), seq - 1000);
+  add("much newer", AddressOf(6), seq + (uint64_t{1} << 33));
+  for (uint64_t log = 8; log < 8 + 2 * IndexEntries::kMostLogs; ++log) {
+    add("log " + std::to_string(log), AddressOf(log, uint64_t{1} << log % 60), ++seq);
+  }
+  m->CheckInvariants();
+  for (const auto& [key, address] : all) {
+    EXPECT_EQ(GetAt(*m, key, kMaxSequenceNumber), Addresses::Text(address)) << key.substr(0, 20);
+  }
+  size_t seen = 0;
+  m->ForEach([&](const MemTable::Record& record) {
+    std::string room;
+    LogRef ref;
+    ASSERT_TRUE(ref.Parse(record.value(&room)));
+    EXPECT_EQ(record.type(), kTypeBlobIndex);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& a) {
+      return record.user_key() == Slice(a.first) && Addresses::Text(a.second) == Addresses::Text(ref);
+    });
+    EXPECT_NE(found, all.end());
+    ++seen;
+  });
+  EXPECT_EQ(seen, all.size());
+  EXPECT_TRUE(AddAddress(m.get(), uint64_t{1} << 40, "first", AddressOf(2)).IsTryAgain());
 }
 
 TEST(MemTable, IteratorsWalkBothWays) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Random rnd(seed);
-    auto m = NewMemTable();
+    const bool index = seed % 2 == 0;
+    auto m = NewMemTable(64 << 20, index);
     InternalKeyComparator cmp(BytewiseComparator());
     std::vector<TestRecord> records;
     for (SequenceNumber seq = 1; seq <= 300; ++seq) {
@@ -176,8 +269,14 @@ TEST(MemTable, IteratorsWalkBothWays) {
     }
     // Neighbours in time are neighbours in space, or are not.
     if (rnd.OneIn(2)) std::shuffle(records.begin(), records.end(), rnd);
-    for (const TestRecord& r : records) {
-      ASSERT_TRUE(m->Add(r.sequence, r.type, r.key, r.value, rnd.OneIn(4)).ok());
+    for (TestRecord& r : records) {
+      if (index && rnd.OneIn(2)) {
+        r.type = kTypeBlobIndex;
+        AddressOf(r.sequence).EncodeTo(&r.value);
+        ASSERT_TRUE(AddAddress(m.get(), r.sequence, r.key, AddressOf(r.sequence), rnd.OneIn(4)).ok());
+      } else {
+        ASSERT_TRUE(m->Add(r.sequence, r.type, r.key, r.value, rnd.OneIn(4)).ok());
+      }
     }
     test::VectorIterator model(records, cmp);
     auto it = m->NewIterator();
@@ -223,10 +322,10 @@ TEST(MemTable, IteratorsWalkBothWays) {
 
 // Writers own disjoint sequences; readers check that what they see is ordered,
 // whole, and only grows. Run under TSan.
-TEST(MemTable, ConcurrentAddsAreSeenWhole) {
+void AddConcurrently(bool index) {
   constexpr int kWriters = 3;
   constexpr SequenceNumber kEach = 4000;
-  auto m = NewMemTable();
+  auto m = NewMemTable(64 << 20, index);
   std::atomic<int> running{kWriters};
   std::atomic<bool> failed{false};
   const auto write = [&](int w) {
@@ -234,9 +333,14 @@ TEST(MemTable, ConcurrentAddsAreSeenWhole) {
     for (SequenceNumber i = 0; i < kEach; ++i) {
       const SequenceNumber seq = i * kWriters + static_cast<SequenceNumber>(w) + 1;
       const std::string key = std::to_string(rnd.Uniform(500));
-      Status s = i % 100 == 0
-                     ? m->Add(seq, kTypeRangeDeletion, key, key + "~", true)
-                     : m->Add(seq, kTypeValue, key, key + "#" + std::to_string(seq), true);
+      Status s;
+      if (i % 100 == 0) {
+        s = m->Add(seq, kTypeRangeDeletion, key, key + "~", true);
+      } else if (index && i % 4 != 0) {
+        s = AddAddress(m.get(), seq, key, AddressOf(seq, 1 + i / 100), true);
+      } else {
+        s = m->Add(seq, kTypeValue, key, key + "#" + std::to_string(seq), true);
+      }
       if (!s.ok()) failed = true;
     }
     --running;
@@ -249,7 +353,13 @@ TEST(MemTable, ConcurrentAddsAreSeenWhole) {
       size_t n = 0;
       for (it->SeekToFirst(); it->Valid(); it->Next(), ++n) {
         const std::string key = ExtractUserKey(it->key()).ToString();
-        const std::string value = key + "#" + std::to_string(ExtractSequence(it->key()));
+        const SequenceNumber seq = ExtractSequence(it->key());
+        std::string value = key + "#" + std::to_string(seq);
+        if (ExtractType(it->key()) == kTypeBlobIndex) {
+          LogRef ref;
+          if (!ref.Parse(it->value())) failed = true;
+          AddressOf(seq, ref.log).EncodeTo(&value);
+        }
         if (it->value() != Slice(value)) failed = true;
         if (!previous.empty() && m->comparator().Compare(previous, it->key()) >= 0) failed = true;
         previous = it->key().ToString();
@@ -273,6 +383,9 @@ TEST(MemTable, ConcurrentAddsAreSeenWhole) {
   for (it->SeekToFirst(); it->Valid(); it->Next()) ++points;
   EXPECT_EQ(points + m->RawRangeTombstones().size(), kWriters * kEach);
 }
+
+TEST(MemTable, ConcurrentAddsAreSeenWhole) { AddConcurrently(false); }
+TEST(MemTable, ConcurrentAddressesAreSeenWhole) { AddConcurrently(true); }
 
 }  // namespace
 }  // namespace compassdb

@@ -4,6 +4,9 @@
 //   node in memory:  link[h-1] ... link[1]  link[0]  entry bytes
 //                                           ^ the Node pointer
 //
+// A link is a pointer (void*), or an address in the arena of half that size (uint32_t), which takes
+// one more load to follow. The arena is then one with addresses.
+//
 // Thread safety: reads (Contains, Iterator, EstimateCount) need no lock and may
 // be concurrent with inserts. InsertConcurrently may run in several threads;
 // Insert must be the only insert. The caller separates the two kinds.
@@ -21,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #include "rocksdb/slice.h"
 #include "util/checked.h"
@@ -29,31 +33,34 @@
 
 namespace compassdb {
 
-template <class Compare>
+template <class Compare, class Link = void*>
 class SkipList {
  public:
   static constexpr int kMaxHeight = 12;
   static constexpr uint32_t kBranching = 4;
 
   SkipList(Compare compare, ConcurrentArena* arena)
-      : compare_(compare), arena_(arena), head_(NewNode(0, kMaxHeight)) {
-    for (int i = 0; i < kMaxHeight; ++i) head_->SetNextRelaxed(i, nullptr);
-    for (int i = 0; i <= kMaxHeight; ++i) hint_.prev[i] = hint_.next[i] = nullptr;
+      : compare_(compare), arena_(arena), head_(At(NewNode(0, kMaxHeight))) {
+    for (int i = 0; i <= kMaxHeight; ++i) hint_.prev[i] = nullptr;
   }
   SkipList(const SkipList&) = delete;
   SkipList& operator=(const SkipList&) = delete;
 
-  // Memory for an entry, to be filled and then inserted (or abandoned).
-  char* Allocate(size_t bytes) {
+  // An entry to be filled and then inserted (or abandoned).
+  struct NewEntry {
+    char* bytes;
+    Link node;
+    int height;
+  };
+  NewEntry Allocate(size_t bytes) {
     const int height = RandomHeight();
-    Node* node = NewNode(bytes, height);
-    node->StashHeight(height);
-    return node->entry();
+    const Link node = NewNode(bytes, height);
+    return {At(node)->entry(), node, height};
   }
 
   // False if an equal entry is present.
-  bool Insert(const char* entry) { return InsertWith<false>(entry, &hint_); }
-  bool InsertConcurrently(const char* entry) {
+  bool Insert(const NewEntry& entry) { return InsertWith<false>(entry, &hint_); }
+  bool InsertConcurrently(const NewEntry& entry) {
     Splice splice;
     return InsertWith<true>(entry, &splice);
   }
@@ -62,12 +69,12 @@ class SkipList {
   void CheckInvariants() const {
     if constexpr (!kChecked) return;
     for (int level = 0; level < kMaxHeight; ++level) {
-      const Node* below = level == 0 ? nullptr : head_->Next(level - 1);
+      const Node* below = level == 0 ? nullptr : Next(head_, level - 1);
       const Node* before = nullptr;
-      for (const Node* n = head_->Next(level); n != nullptr; n = n->Next(level)) {
+      for (const Node* n = Next(head_, level); n != nullptr; n = Next(n, level)) {
         const bool sorted = before == nullptr || compare_(before->entry(), n->entry()) < 0;
         COMPASSDB_INVARIANT(sorted, "each level of a skip list is sorted");
-        while (below != nullptr && below != n) below = below->Next(level - 1);
+        while (below != nullptr && below != n) below = Next(below, level - 1);
         COMPASSDB_INVARIANT(level == 0 || below == n, "an entry is on each level below its own");
         before = n;
       }
@@ -82,7 +89,7 @@ class SkipList {
   // The entries that reach `level`, in order: about one in kBranching to the power of it.
   template <class F>
   void ForEachAtLevel(int level, F f) const {
-    for (const Node* n = head_->Next(level); n != nullptr; n = n->Next(level)) f(n->entry());
+    for (const Node* n = Next(head_, level); n != nullptr; n = Next(n, level)) f(n->entry());
   }
 
   // The estimated number of entries before target.
@@ -90,8 +97,8 @@ class SkipList {
     uint64_t count = 0;
     const Node* x = head_;
     for (int level = max_height_.load(std::memory_order_relaxed) - 1;; --level) {
-      for (const Node* next = x->Next(level);
-           next != nullptr && compare_(next->entry(), target) < 0; next = x->Next(level)) {
+      for (const Node* next = Next(x, level);
+           next != nullptr && compare_(next->entry(), target) < 0; next = Next(x, level)) {
         x = next;
         ++count;
       }
@@ -106,44 +113,55 @@ class SkipList {
     const char* entry() const { return reinterpret_cast<const char*>(this + 1); }
     char* entry() { return reinterpret_cast<char*>(this + 1); }
 
-    Node* Next(int level) const { return Link(level)->load(std::memory_order_acquire); }
-    Node* NextRelaxed(int level) const { return Link(level)->load(std::memory_order_relaxed); }
-    void SetNext(int level, Node* n) { Link(level)->store(n, std::memory_order_release); }
-    void SetNextRelaxed(int level, Node* n) { Link(level)->store(n, std::memory_order_relaxed); }
-    bool CasNext(int level, Node* expected, Node* n) {
-      return Link(level)->compare_exchange_strong(expected, n, std::memory_order_acq_rel,
-                                                  std::memory_order_acquire);
-    }
-    // Until a node is linked, its lowest link stores its height.
-    void StashHeight(int height) {
-      SetNextRelaxed(0, reinterpret_cast<Node*>(static_cast<uintptr_t>(height)));
-    }
-    int StashedHeight() const {
-      return static_cast<int>(reinterpret_cast<uintptr_t>(NextRelaxed(0)));
+    Link Next(int level) const { return At(level)->load(std::memory_order_acquire); }
+    void SetNext(int level, Link n) { At(level)->store(n, std::memory_order_release); }
+    void SetNextRelaxed(int level, Link n) { At(level)->store(n, std::memory_order_relaxed); }
+    bool CasNext(int level, Link expected, Link n) {
+      return At(level)->compare_exchange_strong(expected, n, std::memory_order_acq_rel,
+                                                std::memory_order_acquire);
     }
 
    private:
-    const std::atomic<Node*>* Link(int level) const { return &link0_ - level; }
-    std::atomic<Node*>* Link(int level) { return &link0_ - level; }
-    std::atomic<Node*> link0_;
+    const std::atomic<Link>* At(int level) const { return &link0_ - level; }
+    std::atomic<Link>* At(int level) { return &link0_ - level; }
+    std::atomic<Link> link0_{};
   };
-  static_assert(sizeof(Node) == sizeof(void*));
+  static_assert(sizeof(Node) == sizeof(Link));
 
   // Per level the neighbours of a new entry: prev < entry < next. Element
   // `height` is the bracket from which the search starts.
   struct Splice {
     int height = 0;
     Node* prev[kMaxHeight + 1];
-    Node* next[kMaxHeight + 1];
+    Link next[kMaxHeight + 1] = {};
   };
 
-  Node* NewNode(size_t bytes, int height) {
-    const size_t links = sizeof(std::atomic<Node*>) * static_cast<size_t>(height - 1);
-    char* raw = arena_->AllocateAligned(links + sizeof(Node) + bytes, alignof(Node));
-    for (int i = 0; i < height - 1; ++i) {
-      new (raw + static_cast<size_t>(i) * sizeof(std::atomic<Node*>)) std::atomic<Node*>(nullptr);
+  static constexpr bool kAddresses = !std::is_pointer_v<Link>;
+
+  Node* At(Link link) const {
+    if constexpr (kAddresses) {
+      return reinterpret_cast<Node*>(arena_->At(link));
+    } else {
+      return static_cast<Node*>(link);
     }
-    return new (raw + links) Node();
+  }
+  Node* Next(const Node* n, int level) const { return At(n->Next(level)); }
+
+  Link NewNode(size_t bytes, int height) {
+    const size_t links = sizeof(Link) * static_cast<size_t>(height - 1);
+    const size_t size = links + sizeof(Node) + bytes;
+    uint32_t address = 0;
+    char* const raw = kAddresses ? arena_->AllocateWithAddress(size, &address)
+                                 : arena_->AllocateAligned(size, alignof(Node));
+    for (int i = 0; i < height - 1; ++i) {
+      new (raw + static_cast<size_t>(i) * sizeof(Link)) std::atomic<Link>();
+    }
+    Node* const node = new (raw + links) Node();
+    if constexpr (kAddresses) {
+      return address + static_cast<Link>(height - 1);  // addresses count links
+    } else {
+      return node;
+    }
   }
 
   static int RandomHeight() {
@@ -159,14 +177,15 @@ class SkipList {
 
   // The neighbours of entry at `level`, searched from `before` on, which
   // precedes it. `after` (may be null) does not.
-  void FindSplice(const char* entry, Node* before, Node* after, int level, Node** prev,
-                  Node** next) const {
+  void FindSplice(const char* entry, Node* before, Link after, int level, Node** prev,
+                  Link* next) const {
     for (;;) {
-      Node* n = before->Next(level);
-      if (n != nullptr) __builtin_prefetch(n->Next(level));
-      if (n == after || n == nullptr || compare_(n->entry(), entry) >= 0) {
+      const Link link = before->Next(level);
+      Node* const n = At(link);
+      if (n != nullptr) __builtin_prefetch(Next(n, level));
+      if (link == after || n == nullptr || compare_(n->entry(), entry) >= 0) {
         *prev = before;
-        *next = n;
+        *next = link;
         return;
       }
       before = n;
@@ -186,13 +205,13 @@ class SkipList {
     int level = 0;
     while (level < max_height) {
       Node* const prev = splice.prev[level];
-      Node* const next = splice.next[level];
+      const Link next = splice.next[level];
       if (prev->Next(level) != next) {
         ++level;  // something was inserted in between
       } else if (prev != head_ && compare_(prev->entry(), entry) >= 0) {
         // Too far right: so are all levels with this neighbour.
         while (level < max_height && splice.prev[level] == prev) ++level;
-      } else if (next != nullptr && compare_(next->entry(), entry) < 0) {
+      } else if (next != Link() && compare_(At(next)->entry(), entry) < 0) {
         while (level < max_height && splice.next[level] == next) ++level;
       } else {
         return level;
@@ -202,16 +221,16 @@ class SkipList {
   }
 
   template <bool kCas>
-  bool InsertWith(const char* entry, Splice* splice) {
-    Node* const node =
-        reinterpret_cast<Node*>(const_cast<char*>(entry) - sizeof(Node));
-    const int height = node->StashedHeight();
+  bool InsertWith(const NewEntry& added, Splice* splice) {
+    const char* const entry = added.bytes;
+    Node* const node = At(added.node);
+    const int height = added.height;
     assert(height >= 1 && height <= kMaxHeight);
     const int max_height = RaiseHeight(height);
     int stale = max_height;
     if (splice->height < max_height) {
       splice->prev[max_height] = head_;
-      splice->next[max_height] = nullptr;
+      splice->next[max_height] = Link();
       splice->height = max_height;
     } else {
       stale = StaleLevels(entry, *splice, max_height);
@@ -226,20 +245,20 @@ class SkipList {
       for (;;) {
         // Other inserts may have changed levels below since.
         if (!kCas && i >= stale && splice->prev[i]->Next(i) != splice->next[i]) {
-          FindSplice(entry, splice->prev[i], nullptr, i, &splice->prev[i], &splice->next[i]);
+          FindSplice(entry, splice->prev[i], Link(), i, &splice->prev[i], &splice->next[i]);
         }
-        if (i == 0 && splice->next[0] != nullptr &&
-            compare_(splice->next[0]->entry(), entry) == 0) {
+        if (i == 0 && splice->next[0] != Link() &&
+            compare_(At(splice->next[0])->entry(), entry) == 0) {
           splice->height = 0;
           return false;
         }
         node->SetNextRelaxed(i, splice->next[i]);
         if (!kCas) {
-          splice->prev[i]->SetNext(i, node);
+          splice->prev[i]->SetNext(i, added.node);
           break;
         }
-        if (splice->prev[i]->CasNext(i, splice->next[i], node)) break;
-        FindSplice(entry, splice->prev[i], nullptr, i, &splice->prev[i], &splice->next[i]);
+        if (splice->prev[i]->CasNext(i, splice->next[i], added.node)) break;
+        FindSplice(entry, splice->prev[i], Link(), i, &splice->prev[i], &splice->next[i]);
         splice_valid = false;
       }
     }
@@ -255,8 +274,8 @@ class SkipList {
     const Node* x = head_;
     const Node* last_bigger = nullptr;
     for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
-      const Node* next = x->Next(level);
-      if (next != nullptr) __builtin_prefetch(next->Next(level));
+      const Node* next = Next(x, level);
+      if (next != nullptr) __builtin_prefetch(Next(next, level));
       const int cmp = next == nullptr || next == last_bigger ? 1 : compare_(next->entry(), target);
       if (cmp == 0) return next;
       if (cmp < 0) {
@@ -274,7 +293,7 @@ class SkipList {
     const Node* x = head_;
     const Node* last_bigger = nullptr;
     for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
-      const Node* next = x->Next(level);
+      const Node* next = Next(x, level);
       const int cmp = next == nullptr || next == last_bigger ? 1 : compare_(next->entry(), target);
       if (cmp < 0 || (cmp == 0 && or_equal)) {
         x = next;
@@ -289,7 +308,7 @@ class SkipList {
   const Node* FindLast() const {
     const Node* x = head_;
     for (int level = max_height_.load(std::memory_order_relaxed) - 1;;) {
-      const Node* next = x->Next(level);
+      const Node* next = Next(x, level);
       if (next != nullptr) {
         x = next;
       } else if (level == 0) {
@@ -314,9 +333,9 @@ class SkipList {
     const char* entry() const { return node_->entry(); }
     // Nodes of sequential inserts are neighbours in memory: the next one is likely in the cache.
     void Next() {
-      node_ = node_->Next(0);
+      node_ = list_->Next(node_, 0);
       if (node_ == nullptr) return;
-      const char* const ahead = reinterpret_cast<const char*>(node_->Next(0));
+      const char* const ahead = reinterpret_cast<const char*>(list_->Next(node_, 0));
       for (int line = 0; ahead != nullptr && line < 3; ++line) {
         __builtin_prefetch(ahead + 64 * line);
       }
@@ -326,7 +345,7 @@ class SkipList {
     void Prev(const Slice& self) { node_ = list_->FindBefore(self, false); }
     void Seek(const Slice& target) { node_ = list_->FindGreaterOrEqual(target); }
     void SeekForPrev(const Slice& target) { node_ = list_->FindBefore(target, true); }
-    void SeekToFirst() { node_ = list_->head_->Next(0); }
+    void SeekToFirst() { node_ = list_->Next(list_->head_, 0); }
     void SeekToLast() { node_ = list_->FindLast(); }
 
    private:

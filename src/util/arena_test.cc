@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "util/concurrent_arena.h"
@@ -94,6 +96,30 @@ TEST(ConcurrentArena, ThreadsGetDisjointMemory) {
   }
   EXPECT_GE(arena.MemoryAllocatedBytes(), total);
   EXPECT_GE(arena.ApproximateMemoryUsage(), total);
+}
+
+// Also those that are larger than a chunk, and while the table of chunks grows. Run under TSan.
+TEST(ConcurrentArena, AddressesFindTheirMemory) {
+  ConcurrentArena arena(4 << 10, /*addresses=*/true);
+  EXPECT_EQ(arena.At(0), nullptr);
+  std::vector<std::thread> threads;
+  std::atomic<int> lost{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Random random(static_cast<uint64_t>(t));
+      std::vector<std::pair<uint32_t, char*>> all;
+      for (int i = 0; i < 5000; ++i) {
+        const size_t n = random.OneIn(20) ? random.Uniform(200000) : random.Uniform(200);
+        arena.AllocateAligned(random.Uniform(10), 1);
+        char* const p = arena.AllocateWithAddress(n, &all.emplace_back().first);
+        all.back().second = p;
+        lost += reinterpret_cast<uintptr_t>(p) % 4 != 0 || all.back().first == 0 ? 1 : 0;
+      }
+      for (const auto& [address, p] : all) lost += arena.At(address) == p ? 0 : 1;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(lost, 0);
 }
 
 }  // namespace

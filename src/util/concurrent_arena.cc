@@ -2,6 +2,7 @@
 #include "util/concurrent_arena.h"
 
 #include <algorithm>
+#include <new>
 #include <thread>
 
 namespace compassdb {
@@ -24,9 +25,33 @@ thread_local size_t thread_shard = SIZE_MAX;
 // A chunk is an eighth of a block, minus the alignment of the first, so that idle shards keep
 // little memory.
 constexpr size_t kLeastChunk = 512;
+constexpr size_t kLargestChunk = 128 << 10;
+constexpr uint32_t kFirstChunks = 64;  // in the table
 
-ConcurrentArena::ConcurrentArena(size_t block_size)
-    : largest_chunk_(std::clamp<size_t>(block_size / 8, kLeastChunk, 128 << 10)), main_(block_size) {}
+// Small chunks would use up the addresses, whatever the blocks.
+ConcurrentArena::ConcurrentArena(size_t block_size, bool addresses)
+    : largest_chunk_(addresses ? kLargestChunk
+                               : std::clamp<size_t>(block_size / 8, kLeastChunk, kLargestChunk)),
+      main_(block_size) {
+  static_assert(kLargestChunk / kUnit <= kOffsetMask + 1);
+  if (!addresses) return;
+  MutexLock l(&mu_);
+  AddChunk(nullptr);  // of address 0
+}
+
+uint32_t ConcurrentArena::AddChunk(char* chunk) {
+  if (chunk_count_ == chunk_room_) {
+    if (chunk_count_ == kMostChunks) throw std::bad_alloc();
+    const uint32_t room = std::max(kFirstChunks, 2 * chunk_room_);
+    auto* const table =
+        reinterpret_cast<char**>(main_.AllocateAligned(room * sizeof(char*), alignof(char*)));
+    std::copy_n(chunks_.load(std::memory_order_relaxed), chunk_count_, table);
+    chunks_.store(table, std::memory_order_release);
+    chunk_room_ = room;
+  }
+  chunks_.load(std::memory_order_relaxed)[chunk_count_] = chunk;
+  return chunk_count_++ << kOffsetBits;
+}
 
 size_t ConcurrentArena::Chunk() const {
   return (std::clamp(MemoryAllocatedBytes() / 8, kLeastChunk, largest_chunk_) - 1) / 64 * 64;
@@ -45,26 +70,27 @@ ConcurrentArena::Shard* ConcurrentArena::LockShard() {
   return shard;
 }
 
-char* ConcurrentArena::AllocateFromMain(size_t bytes, size_t alignment) {
+char* ConcurrentArena::AllocateFromMain(size_t bytes, size_t alignment, uint32_t* address) {
   MutexLock l(&mu_);
   char* result = main_.AllocateAligned(bytes, alignment);
+  if (address != nullptr && chunk_room_ != 0) *address = AddChunk(result);
   main_used_.store(main_.ApproximateMemoryUsage(), std::memory_order_relaxed);
   return result;
 }
 
 char* ConcurrentArena::Allocate(size_t bytes) { return AllocateAligned(bytes, 1); }
 
-char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment)
+char* ConcurrentArena::Allocate(size_t bytes, size_t alignment, uint32_t* address)
     NO_THREAD_SAFETY_ANALYSIS {
   const size_t chunk = Chunk();
-  if (bytes > chunk / 4) return AllocateFromMain(bytes, alignment);
+  if (bytes > chunk / 4) return AllocateFromMain(bytes, alignment, address);
   Shard* shard = LockShard();
   const size_t misplaced = reinterpret_cast<uintptr_t>(shard->next) & (alignment - 1);
   size_t pad = misplaced == 0 ? 0 : alignment - misplaced;
   size_t remaining = shard->remaining.load(std::memory_order_relaxed);
   if (shard->next == nullptr || bytes + pad > remaining) {
     try {
-      shard->next = AllocateFromMain(chunk, 64);
+      shard->next = AllocateFromMain(chunk, 64, &shard->chunk);
     } catch (...) {
       shard->lock.Unlock();
       throw;
@@ -73,6 +99,10 @@ char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment)
     pad = 0;
   }
   char* result = shard->next + pad;
+  if (address != nullptr) {
+    const auto offset = static_cast<size_t>(result - At(shard->chunk));
+    *address = shard->chunk + static_cast<uint32_t>(offset / kUnit);
+  }
   shard->next += bytes + pad;
   shard->remaining.store(remaining - bytes - pad, std::memory_order_relaxed);
   shard->lock.Unlock();

@@ -2,8 +2,13 @@
 // An arena that many threads allocate from at once: each thread bumps within a
 // chunk that belongs to a shard, and only refills touch the shared arena.
 //
+// An arena with addresses numbers its chunks. An address has 32 bits: the chunk, and the offset in it
+// in units of 4 bytes. So it reaches 16 GiB.
+//
 // Thread safety: every function may be called by any thread.
 // Lock order: a shard's spin lock, then the main arena's mutex.
+// Invariants: the table of chunks is replaced by larger ones, and all stay. It has a chunk before anyone
+// has an address in it.
 #pragma once
 
 #include <array>
@@ -34,13 +39,24 @@ class CAPABILITY("mutex") SpinLock {
 
 class ConcurrentArena {
  public:
-  explicit ConcurrentArena(size_t block_size = Arena::kDefaultBlockSize);
+  explicit ConcurrentArena(size_t block_size = Arena::kDefaultBlockSize, bool addresses = false);
   ConcurrentArena(const ConcurrentArena&) = delete;
   ConcurrentArena& operator=(const ConcurrentArena&) = delete;
 
   char* Allocate(size_t bytes);
   // Aligned to `alignment`, a power of two up to 64.
-  char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t));
+  char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t)) {
+    return Allocate(bytes, alignment, nullptr);
+  }
+  // Aligned to 4, in an arena with addresses; std::bad_alloc if there are no more. It is not 0.
+  char* AllocateWithAddress(size_t bytes, uint32_t* address) {
+    return Allocate(bytes, kUnit, address);
+  }
+  // Of the first 128 KiB of an allocation. Null for 0.
+  char* At(uint32_t address) const {
+    return chunks_.load(std::memory_order_acquire)[address >> kOffsetBits] +
+           size_t{address & kOffsetMask} * kUnit;
+  }
 
   size_t MemoryAllocatedBytes() const { return main_.MemoryAllocatedBytes(); }
   // Allocated bytes without the unused rest of the shards' chunks and the current block.
@@ -48,16 +64,24 @@ class ConcurrentArena {
 
  private:
   static constexpr size_t kShards = 8;
+  static constexpr size_t kUnit = 4;
+  static constexpr int kOffsetBits = 15;
+  static constexpr uint32_t kOffsetMask = (uint32_t{1} << kOffsetBits) - 1;
+  static constexpr uint32_t kMostChunks = uint32_t{1} << (32 - kOffsetBits);
   struct alignas(64) Shard {
     SpinLock lock;
     char* next GUARDED_BY(lock) = nullptr;
+    uint32_t chunk GUARDED_BY(lock) = 0;  // its address
     // Written under the lock, read by anyone for the usage figure.
     std::atomic<size_t> remaining{0};
   };
 
   // Locks a shard, preferably the one that this thread used last.
   Shard* LockShard() NO_THREAD_SAFETY_ANALYSIS;
-  char* AllocateFromMain(size_t bytes, size_t alignment) EXCLUDES(mu_);
+  char* Allocate(size_t bytes, size_t alignment, uint32_t* address);
+  // If the arena has addresses, *address (may be null) gets that of the result, which is a chunk then.
+  char* AllocateFromMain(size_t bytes, size_t alignment, uint32_t* address) EXCLUDES(mu_);
+  uint32_t AddChunk(char* chunk) REQUIRES(mu_);
 
   // By the arena's present size. Allocations of more than a quarter of it use the main arena.
   size_t Chunk() const;
@@ -67,6 +91,9 @@ class ConcurrentArena {
   Mutex mu_;
   Arena main_;  // allocation under mu_
   std::atomic<size_t> main_used_{0};
+  std::atomic<char**> chunks_{nullptr};  // null: no addresses
+  uint32_t chunk_count_ GUARDED_BY(mu_) = 0;
+  uint32_t chunk_room_ GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace compassdb

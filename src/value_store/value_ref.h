@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "log/log_ref.h"
 #include "util/coding.h"
-#include "wal/log_ref.h"
 
 namespace compassdb {
 

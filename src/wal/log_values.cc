@@ -13,7 +13,7 @@ namespace compassdb {
 
 namespace {
 
-// A reference takes about 14 bytes.
+// An address takes about 14 bytes.
 constexpr size_t kLeastReferred = 64;
 
 Status Damaged(const LogFile& log, uint64_t offset, const std::string& what) {
@@ -86,19 +86,17 @@ bool LogFile::ReadTail(uint64_t offset, size_t n, char* bytes) const {
   return true;
 }
 
-bool LoggedBatch::Refer(const Slice& value, std::string* ref) const {
+bool LoggedBatch::Refer(const Slice& value, LogRef* to) const {
   if (file == nullptr || value.size() < kLeastReferred) return false;
   const std::less_equal<const char*> not_after;
   if (!not_after(bytes.data(), value.data()) ||
       !not_after(value.data() + value.size(), bytes.data() + bytes.size())) {
     return false;
   }
-  LogRef to;
-  to.log = file->number();
-  to.offset = PlaceInLog(end, at + static_cast<uint64_t>(value.data() - bytes.data()));
-  to.size = static_cast<uint32_t>(value.size());
-  to.checksum = LogRef::ChecksumOf(to.log, to.offset, value);
-  to.EncodeTo(ref);
+  to->log = file->number();
+  to->offset = PlaceInLog(end, at + static_cast<uint64_t>(value.data() - bytes.data()));
+  to->size = static_cast<uint32_t>(value.size());
+  to->checksum = LogRef::ChecksumOf(to->log, to->offset, value);
   return true;
 }
 

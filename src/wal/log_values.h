@@ -23,8 +23,8 @@
 #include "cache/cache_charge.h"
 #include "env/file_system.h"
 #include "iter/value_resolver.h"
+#include "log/log_ref.h"
 #include "util/mutex.h"
-#include "wal/log_ref.h"
 
 namespace compassdb {
 
@@ -63,9 +63,9 @@ struct LoggedBatch {
   uint64_t at = 0;      // in the payload of that record: the first of these bytes
   Slice bytes;          // of the batch, in memory
 
-  // Encodes the address of a value of the batch. False if it has to stay in memory: it is short, or
-  // not in the log.
-  bool Refer(const Slice& value, std::string* ref) const;
+  // The address of a value of the batch. False if it has to stay in memory: it is short, or not in the
+  // log.
+  bool Refer(const Slice& value, LogRef* to) const;
 };
 
 class LogValues final : public ValueResolver {

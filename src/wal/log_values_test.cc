@@ -37,7 +37,9 @@ class LogValuesTest : public testing::Test {
     for (const size_t size : sizes) {
       ASSERT_LE(at + size, batch.size());
       wanted_.push_back(batch.substr(at, size));
-      ASSERT_TRUE(logged.Refer(Slice(batch.data() + at, size), &refs_.emplace_back()));
+      LogRef to;
+      ASSERT_TRUE(logged.Refer(Slice(batch.data() + at, size), &to));
+      to.EncodeTo(&refs_.emplace_back());
       at += size;
     }
   }
@@ -97,10 +99,13 @@ TEST_F(LogValuesTest, AReaderOfTheLogKnowsTheSamePlaces) {
   for (size_t i = 0; i < refs_.size(); i += 2) {
     ASSERT_EQ(reader->ReadBatch(&batch), LogRead::kRecord);
     const LoggedBatch logged{log_, reader->place().end, reader->place().at, batch};
+    LogRef to;
     std::string ref;
-    ASSERT_TRUE(logged.Refer(Slice(batch.data(), 100), &ref));
+    ASSERT_TRUE(logged.Refer(Slice(batch.data(), 100), &to));
+    to.EncodeTo(&ref);
     EXPECT_EQ(ref, refs_[i]);
-    ASSERT_TRUE(logged.Refer(Slice(batch.data() + 100, 39000), &ref));
+    ASSERT_TRUE(logged.Refer(Slice(batch.data() + 100, 39000), &to));
+    to.EncodeTo(&ref);
     EXPECT_EQ(ref, refs_[i + 1]);
   }
 }
@@ -109,7 +114,7 @@ TEST_F(LogValuesTest, OnlyLongValuesOfTheLoggedPartHaveAddresses) {
   const std::string batch(300, 'x');
   const std::string elsewhere(100, 'x');
   const LoggedBatch logged{log_, 0, 0, Slice(batch.data(), 200)};
-  std::string ref;
+  LogRef ref;
   EXPECT_TRUE(logged.Refer(Slice(batch.data() + 100, 100), &ref));
   EXPECT_FALSE(logged.Refer(Slice(batch.data() + 101, 100), &ref));
   EXPECT_FALSE(logged.Refer(Slice(batch.data(), 63), &ref));

@@ -61,7 +61,7 @@ Status RecoverySink::Add(uint32_t id, SequenceNumber sequence, ValueType type, c
     MutexLock lock(mu_);
     memtables.KeepPreparedLog(prepared_log_);
   }
-  Status s = AddLogged(memtables.active().get(), logged_, sequence, type, key, value, &ref_,
+  Status s = AddLogged(memtables.active().get(), logged_, sequence, type, key, value,
                        /*concurrent=*/false);
   if (s.IsTryAgain()) return Status::OK();  // the same record again
   if (s.ok() && memtables.active()->ShouldFlush()) full_ = true;

@@ -45,7 +45,6 @@ class RecoverySink final : public BatchSink {
   Mutex* const mu_;
   const uint64_t wal_number_;
   const LoggedBatch& logged_;
-  std::string ref_;
   RecoveredTransactions* const prepared_;
   std::unique_ptr<rocksdb::WriteBatch> section_;  // being read
   SequenceNumber section_start_ = 0;

@@ -38,7 +38,7 @@ class MemTableSink final : public BatchSink {
       return Status::OK();
     }
     MemTable* const mem = family_->memtables().active().get();
-    Status s = AddLogged(mem, logged_, sequence, type, key, value, &ref_, concurrent_);
+    Status s = AddLogged(mem, logged_, sequence, type, key, value, concurrent_);
     if (s.ok() && !full_) full_ = mem->ShouldFlush();
     return s;
   }
@@ -53,7 +53,6 @@ class MemTableSink final : public BatchSink {
   ColumnFamily* family_ = nullptr;
   uint32_t id_ = 0;
   bool full_ = false;
-  std::string ref_;
 };
 
 // Refuses batches that must not reach the log.

@@ -42,13 +42,10 @@ bool PageFlush::FindPage(const PagePart& part, const Slice& user_key, uint64_t* 
   return true;
 }
 
-// As a memtable has it, with an empty value.
 void PageFlush::AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence) {
-  std::string& record = range_keys_.emplace_back();
-  AppendInternalKey(&record, user_key, sequence, kTypeDeletion);
-  const auto size = static_cast<uint32_t>(record.size());
-  record.push_back(0);
-  entries_.push_back({page_key, record.data(), size});
+  std::string& entry = range_keys_.emplace_back(PlainEntries::SizeOf(user_key, Slice()), '\0');
+  PlainEntries::Encode(sequence, kTypeDeletion, user_key, Slice(), nullptr, entry.data());
+  entries_.push_back({page_key, MemTable::Record(entry.data())});
 }
 
 SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
@@ -60,13 +57,10 @@ SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
 // Entries point to the memtables, which stay until the flush is installed.
 void PageFlush::Collect(const PagePart& part) {
   for (const auto& memtable : request_->memtables) {
-    const InternalIteratorPtr it = memtable->NewIterator();
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-      const Slice key = it->key();
+    memtable->ForEach([&](const MemTable::Record& record) {
       uint64_t page_key = 0;
-      if (!FindPage(part, ExtractUserKey(key), &page_key)) continue;
-      entries_.push_back({page_key, key.data(), static_cast<uint32_t>(key.size())});
-    }
+      if (FindPage(part, record.user_key(), &page_key)) entries_.push_back({page_key, record});
+    });
   }
 }
 
@@ -168,7 +162,7 @@ Status PageFlush::BeginInPlace() {
   const auto ranges = [](const auto& memtable) { return memtable->num_range_deletes() > 0; };
   const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
   if (any_range && !view_->parts().keys_whole) return Status::OK();
-  const auto known = [this](const Entry& e) { return e.sequence() <= in_doubt_until_; };
+  const auto known = [this](const Entry& e) { return e.record.sequence() <= in_doubt_until_; };
   if (std::any_of(entries_.begin(), entries_.end(), known)) return Status::OK();
   const uint32_t page_bytes = view_->parts().geometry.page_bytes;
   if (page_bytes > options_->pages.page_bytes) {
@@ -214,6 +208,7 @@ class PageFlush::SectionJob {
       size_t end = begin;
       uint64_t in_log = 0;
       items_.clear();
+      addresses_.clear();
       for (; end < entries_.size(); ++end) {
         const uint64_t key = entries_[end].page_key;
         if (page_keys.empty() || page_keys.back() != key) {
@@ -310,12 +305,14 @@ class PageFlush::SectionJob {
   }
 
   void AddItem(const Entry& entry) {
-    const Slice user_key = entry.user_key();
+    const Slice user_key = entry.record.user_key();
     const KeyHash hash = !items_.empty() && items_.back().user_key == user_key
                              ? items_.back().hash
                              : flush_->context_->hasher(user_key);
-    items_.push_back({entry.page_key, entry.sequence(), entry.type(), user_key,
-                      MemTable::ValueOf(entry.internal_key()), hash});
+    const ValueType type = entry.record.type();
+    std::string* const room = type == kTypeBlobIndex ? &addresses_.emplace_back() : nullptr;
+    items_.push_back({entry.page_key, entry.record.sequence(), type, user_key,
+                      entry.record.value(room), hash});
   }
 
   // Replaces addresses by values, which are read from the logs together.
@@ -434,7 +431,7 @@ class PageFlush::SectionJob {
   PageBatch batch_;  // memory of the records of the current pages
   OverflowBatch overflowed_;  // and of those of the items' keys that are in no page
   std::vector<Item> items_;         // of the current pages
-  std::deque<std::string> logged_;  // their values that are in logs
+  std::deque<std::string> addresses_, logged_;  // their values that are in logs
   std::deque<KeyOutcome> outcomes_;  // of the current page: records point into them
   std::deque<std::string> overflow_rooms_;  // ... and into these, if too many are in no page
   std::string images_;
@@ -468,11 +465,12 @@ Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std:
   if (!s.ok()) return s;
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     if (a.page_key != b.page_key) return a.page_key < b.page_key;
-    if (const int c = a.user_key().compare(b.user_key()); c != 0) return c < 0;
-    return a.sequence() > b.sequence();
+    if (const int c = a.record.user_key().compare(b.record.user_key()); c != 0) return c < 0;
+    return a.record.sequence() > b.record.sequence();
   });
   const auto same = [](const Entry& a, const Entry& b) {
-    return a.type() == kTypeDeletion && a.internal_key() == b.internal_key();
+    return a.record.type() == kTypeDeletion && a.record.trailer() == b.record.trailer() &&
+           a.record.user_key() == b.record.user_key();
   };
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
   // One of several parts has only some of the records that pages may have from then on.

@@ -89,12 +89,7 @@ class PageFlush {
   // A record of a memtable, with its page.
   struct Entry {
     uint64_t page_key;
-    const char* key;
-    uint32_t key_size;
-    Slice internal_key() const { return Slice(key, key_size); }
-    Slice user_key() const { return ExtractUserKey(internal_key()); }
-    SequenceNumber sequence() const { return ExtractSequence(internal_key()); }
-    ValueType type() const { return ExtractType(internal_key()); }
+    MemTable::Record record;
   };
   // The same, decoded: only those of a few pages at a time.
   struct Item {
