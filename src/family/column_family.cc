@@ -16,8 +16,6 @@ namespace {
 MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options, Store* store) {
   MemTableOptions memtable;
   if (Pages* const pages = store->pages()) memtable.log_values = pages->log_values();
-  // Larger values hardly share pages, if they are in pages at all: nothing is gained if they wait.
-  memtable.in_log_up_to = store->options().pages.page_bytes / 2;
   memtable.comparator = options.comparator;
   memtable.write_buffer_size = options.write_buffer_size;
   if (options.arena_block_size > 0) {

@@ -64,7 +64,6 @@ MemTable::MemTable(const MemTableOptions& options, uint64_t id)
       id_(id),
       separated_from_(options.separated_from),
       log_values_(options.log_values),
-      in_log_up_to_(options.in_log_up_to),
       write_buffer_size_(options.write_buffer_size),
       arena_(options.arena_block_size, /*addresses=*/HasIndex(options)),
       values_(options.arena_block_size),

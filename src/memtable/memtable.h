@@ -42,7 +42,6 @@ struct MemTableOptions {
   size_t write_buffer_size = 64 << 20;
   size_t separated_from = SIZE_MAX;  // values of this size will be separated
   const ValueResolver* log_values = nullptr;  // finds the values of records of type kTypeBlobIndex
-  size_t in_log_up_to = 0;                    // only values up to this size are left in the log
 };
 
 class MemTable {
@@ -57,9 +56,9 @@ class MemTable {
   Status Add(SequenceNumber sequence, ValueType type, const Slice& key, const Slice& value,
              bool concurrent);
 
-  // Values up to in_log_up_to() may be in logs. AddAddress is Add of such a value, after KeepLog, which
-  // holds its log open as long as the memtable lives.
-  size_t in_log_up_to() const { return in_log_up_to_; }
+  // Values may be in logs: up to kLogPerIndex times write_buffer_size. AddAddress is Add of such a
+  // value, after KeepLog, which holds its log open as long as the memtable lives.
+  static constexpr uint64_t kLogPerIndex = 32;
   bool indexes_log() const { return log_values_ != nullptr; }
   Status AddAddress(SequenceNumber sequence, const Slice& key, const LogRef& address,
                     bool concurrent);
@@ -126,7 +125,8 @@ class MemTable {
   }
   bool ShouldFlush() const {
     const size_t limit = write_buffer_size_.load(std::memory_order_relaxed);
-    return ApproximateMemoryUsage() >= limit || ValuesFull();
+    return ApproximateMemoryUsage() >= limit || size_in_log() >= kLogPerIndex * limit ||
+           ValuesFull();
   }
   // How much its flush may add to separated values (ValueSpace::FlushRoom): in bytes, and the
   // bytes that a deletion counts.
@@ -204,7 +204,6 @@ class MemTable {
   const uint64_t id_;
   const size_t separated_from_;
   const ValueResolver* const log_values_;
-  const size_t in_log_up_to_;
   std::atomic<size_t> write_buffer_size_;
   std::atomic<uint64_t> value_room_{UINT64_MAX};
   std::atomic<uint64_t> room_per_deletion_{0};

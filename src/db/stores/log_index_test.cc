@@ -4,6 +4,7 @@
 #include "compassdb/encryption.h"
 #include "db/testing/model_test_util.h"
 #include "db/testing/tableless_test_util.h"
+#include "memtable/memtable.h"
 #include "rocksdb/env_encryption.h"
 #include "util/random.h"
 #include "wal/log_values.h"
@@ -153,11 +154,47 @@ TEST_F(LogIndexTest, WritesWithoutALogStayInMemory) {
   ExpectAll(50);
 }
 
-TEST_F(LogIndexTest, ValuesThatNoPageTakesStayInMemory) {
+// ... and are read twice by a flush: its memory does not have them.
+TEST_F(LogIndexTest, ValuesThatNoPageTakesWaitInTheLogToo) {
   OpenDb();
-  Fill(5, 3000);
-  EXPECT_GT(MemTableBytes(), 5u * 3000);
-  ExpectAll(5, 3000);
+  const rocksdb::Snapshot* snapshot = nullptr;
+  for (const size_t size : {3000, 5000, 70000}) {
+    Fill(30, size);
+    EXPECT_LT(MemTableBytes(), 30u * 1000);
+    ExpectAll(30, size);
+    Flush();
+    ExpectAll(30, size);
+    if (snapshot == nullptr) snapshot = db_->GetSnapshot();
+  }
+  EXPECT_EQ(Get(Key(7), snapshot), Value(7, 3000));
+  db_->ReleaseSnapshot(snapshot);
+  OpenDb();
+  ExpectAll(30, 70000);
+}
+
+TEST_F(LogIndexTest, OverflowThatCannotBeReadAgainFailsItsFlush) {
+  options_.max_bgerror_resume_count = 0;
+  OpenDb();
+  Fill(1, 5000);
+  Sync();
+  const std::string log = NewestLog();
+  fs_->FailNth(FaultOp::kRead, 2, log, Status::IOError("injected"));
+  EXPECT_FALSE(db_->Flush({}).ok());
+  fs_->ClearFaults();
+  EXPECT_TRUE(fs_->FileExists(log).ok());
+  ASSERT_TRUE(db_->Resume().ok());
+  ExpectAll(1, 5000);
+}
+
+TEST_F(LogIndexTest, AMemTableEndsBeforeItsLogIsHuge) {
+  options_.write_buffer_size = 64 << 10;
+  OpenDb();
+  const int n = static_cast<int>(MemTable::kLogPerIndex * (64 << 10) / 20000);
+  Fill(n, 20000);
+  EXPECT_EQ(IntProperty("rocksdb.num-entries-active-mem-table"), static_cast<uint64_t>(n));
+  Fill(n / 2, 20000);
+  EXPECT_LT(IntProperty("rocksdb.num-entries-active-mem-table"), static_cast<uint64_t>(n / 2));
+  ExpectAll(n, 20000);
 }
 
 TEST_F(LogIndexTest, AReadWithoutIoFindsOnlyThatTheValueIsThere) {

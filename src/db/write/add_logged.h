@@ -11,9 +11,7 @@ namespace compassdb {
 inline Status AddLogged(MemTable* mem, const LoggedBatch& logged, SequenceNumber sequence,
                         ValueType type, const Slice& key, const Slice& value, bool concurrent) {
   LogRef address;
-  const bool wanted =
-      type == kTypeValue && mem->indexes_log() && value.size() <= mem->in_log_up_to();
-  if (!wanted || !logged.Refer(value, &address)) {
+  if (type != kTypeValue || !mem->indexes_log() || !logged.Refer(value, &address)) {
     return mem->Add(sequence, type, key, value, concurrent);
   }
   mem->KeepLog(logged.file->number(), logged.file);

@@ -125,13 +125,11 @@ uint64_t MemTableSwitch::LogLimit() const {
   if (config_.options.max_total_wal_size > 0) return config_.options.max_total_wal_size;
   // With one family every switch frees all older logs.
   if (families_.size() <= 1) return UINT64_MAX;
-  // The log of a memtable that is an index of it is larger than the memtable.
-  constexpr uint64_t kLogPerIndex = 16;
   uint64_t buffers = 0;
   for (const auto& family : families_.All()) {
     buffers += family->settings.write_buffer_size *
                static_cast<uint64_t>(family->settings.max_write_buffer_number.load()) *
-               (family->memtables().active()->indexes_log() ? kLogPerIndex : 1);
+               (family->memtables().active()->indexes_log() ? MemTable::kLogPerIndex : 1);
   }
   return 4 * buffers;
 }

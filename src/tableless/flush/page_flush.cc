@@ -286,7 +286,7 @@ class PageFlush::SectionJob {
     if (!s.ok()) return s;
     bool changed = false;
     edit_.Finish(&changed);
-    for (const OverflowEntry& entry : *edit_.overflow()) KeepOverflow(entry);
+    for (const OverflowEntry& entry : *edit_.overflow()) KeepOverflow(entry, items);
     if (uncounted != nullptr) {
       edit_.counts()->records += uncounted->records;
       edit_.counts()->bytes += uncounted->bytes;
@@ -312,7 +312,7 @@ class PageFlush::SectionJob {
     const ValueType type = entry.record.type();
     std::string* const room = type == kTypeBlobIndex ? &addresses_.emplace_back() : nullptr;
     items_.push_back({entry.page_key, entry.record.sequence(), type, user_key,
-                      entry.record.value(room), hash});
+                      entry.record.value(room), hash, entry.record});
   }
 
   // Replaces addresses by values, which are read from the logs together.
@@ -402,7 +402,19 @@ class PageFlush::SectionJob {
     return AddToKeyStore(flush_->keeps_keys_, user_key, outcome, existed, held, flush_->keys_.get());
   }
 
-  void KeepOverflow(const OverflowEntry& entry) {
+  static bool IsValueOf(const Item& item, const OverflowEntry& entry) {
+    const PageRecord& record = entry.record;
+    return !entry.removal && !record.entity && !record.unfolded && record.sequence == item.sequence &&
+           record.user_key == item.user_key && record.value == item.value;
+  }
+
+  void KeepOverflow(const OverflowEntry& entry, std::span<const Item> items) {
+    for (const Item& item : items) {
+      if (item.record.type() == kTypeBlobIndex && IsValueOf(item, entry)) {
+        out_->overflow_in_log.push_back(item.record);
+        return;
+      }
+    }
     std::string& bytes = out_->overflow_bytes.emplace_back(entry.record.user_key.ToString());
     bytes.append(entry.record.value.data(), entry.record.value.size());
     OverflowEntry& kept = out_->overflow.emplace_back(entry);
@@ -492,6 +504,28 @@ void PageFlush::NewKeys() {
   keys_ = std::make_shared<MemTable>(memory, 0);
 }
 
+Status PageFlush::AddFromLog(std::span<const MemTable::Record> records, uint32_t section,
+                             OverflowRunWriter* overflow) const {
+  for (size_t begin = 0; begin < records.size();) {
+    std::deque<std::string> addresses, values;
+    std::vector<LogValues::Request> requests;
+    uint64_t bytes = 0;
+    for (size_t i = begin; i < records.size() && bytes < kChunkBytes; ++i) {
+      requests.push_back({records[i].value(&addresses.emplace_back()), &values.emplace_back(), Status()});
+      LogRef ref;
+      if (ref.Parse(requests.back().ref)) bytes += ref.size;
+    }
+    context_->log_values->ReadMany(requests);
+    for (const LogValues::Request& request : requests) {
+      const MemTable::Record& record = records[begin++];
+      Status s = request.status;
+      if (s.ok()) s = overflow->Add({{record.user_key(), *request.value, record.sequence()}, section});
+      if (!s.ok()) return s;
+    }
+  }
+  return Status::OK();
+}
+
 Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
   NewKeys();
   uint32_t part_count = 1;
@@ -523,6 +557,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
     for (const OverflowEntry& entry : sections[i].overflow) {
       if (s.ok()) s = overflow.Add(entry);
     }
+    if (s.ok()) s = AddFromLog(sections[i].overflow_in_log, i, &overflow);
     const SectionCounts& counts = sections[i].counts;
     PageSectionMeta meta = parts.sections[i]->meta;
     meta.records += static_cast<uint64_t>(counts.records);

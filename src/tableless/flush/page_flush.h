@@ -21,11 +21,15 @@
 // A range tombstone becomes a deletion of each key that it covers, which may be far more than a memtable holds.
 // Then the flush reads its input several times, each time for a part of the pages, which bounds its memory
 // (kCoveredBytes). One edit commits all.
+//
+// Values that wait in logs are read when their pages are. Those that overflow are read again when the
+// overflow run is written, after the pages: until then only their records are in memory.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +48,7 @@ struct SectionFlush {
   SectionCounts counts;
   std::deque<std::string> overflow_bytes;  // what the entries point to
   std::vector<OverflowEntry> overflow;
+  std::vector<MemTable::Record> overflow_in_log;  // whose values overflow as they are in logs
   OverflowEntryNames replaced;  // of the present overflow store, by these
   uint64_t records = 0;
   uint64_t bytes_read = 0;
@@ -98,6 +103,7 @@ class PageFlush {
     ValueType type;
     Slice user_key, value;
     KeyHash hash;
+    MemTable::Record record;
   };
   class SectionJob;
 
@@ -118,6 +124,9 @@ class PageFlush {
   void AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence);
   Status BeginInPlace();
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
+  // The values of records, which are in logs.
+  Status AddFromLog(std::span<const MemTable::Record> records, uint32_t section,
+                    OverflowRunWriter* overflow) const;
   Status WriteKeys(bool all);
   void NewKeys();
 
