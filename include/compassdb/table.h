@@ -147,7 +147,8 @@ struct PieceTableOptions {
   // an idle time and overwritten afterwards are bytes written for nothing. Dynamically changeable.
   uint32_t value_idle_reserve_percent = 100;
 
-  // In text "greedy", "cost-benefit", "greedy-random" or "random". Dynamically changeable.
+  // In text "greedy", "cost-benefit", "greedy-random", "random" or "oldest-first". Dynamically
+  // changeable. After a change from "oldest-first" one collection copies all values, to make groups.
   ValueGcPolicy value_gc_policy = ValueGcPolicy::kGreedy;
 
   // The number of groups from which kGreedyRandom takes one (d in HashKV 3.3), at least 1. Dynamically changeable.
@@ -155,7 +156,8 @@ struct PieceTableOptions {
 
   // Values of keys that are updated often have segments of their own, and a collection takes the segments of
   // its group with the most garbage per copied byte (HashKV 3.4). With several db_paths the other segments are
-  // in the last one. Half a byte to a byte of memory per value. Dynamically changeable.
+  // in the last one. Half a byte to a byte of memory per value. Not with value_gc_policy=oldest-first.
+  // Dynamically changeable.
   bool value_hot_cold = false;
 
   // The size of a segment group, about (HashKV's main segment), unless blob_file_size is less. There are 64 to 512

@@ -100,7 +100,8 @@ ENUM_NAMES(BlockBasedTableOptions::PrepopulateBlockCache,
 ENUM_NAMES(ValueGcPolicy, {{"greedy", ValueGcPolicy::kGreedy},
                            {"cost-benefit", ValueGcPolicy::kCostBenefit},
                            {"greedy-random", ValueGcPolicy::kGreedyRandom},
-                           {"random", ValueGcPolicy::kRandom}})
+                           {"random", ValueGcPolicy::kRandom},
+                           {"oldest-first", ValueGcPolicy::kOldestFirst}})
 ENUM_NAMES(PerfectHash, {{"default", PerfectHash::kDefault}, {"cphash", PerfectHash::kCpHash}})
 #undef ENUM_NAMES
 

@@ -163,6 +163,10 @@ class PieceTableFactory : public BlockBasedTableFactory {
           "partition=kHashRange needs a comparator for which keys of different bytes are different",
           family.comparator->Name());
     }
+    if (piece_.value_gc_policy == ValueGcPolicy::kOldestFirst && piece_.value_hot_cold) {
+      return Status::InvalidArgument("value_gc_policy=oldest-first",
+                                     "not with value_hot_cold: one log has no cold part");
+    }
     if (Status s = ValidatePages(family); !s.ok()) return s;
     return BlockBasedTableFactory::ValidateOptions(db, family);
   }

@@ -204,7 +204,8 @@ const OptionTable<PieceTableOptions>& PieceTableOptionTable() {
       Scalar<P>("value_idle_reserve_percent", &P::value_idle_reserve_percent, kMutable, kYes,
                 "the same once nothing was flushed for five seconds, where it is less"),
       Scalar<P>("value_gc_policy", &P::value_gc_policy, kMutable, kYes,
-                "greedy, cost-benefit, greedy-random or random: which group is collected"),
+                "greedy, cost-benefit, greedy-random or random: which group is collected; oldest-first: "
+                "values are one log, collected from its tail"),
       Scalar<P>("value_gc_choices", &P::value_gc_choices, kMutable, kYes,
                 "greedy-random takes one of this number of groups with the most garbage")
           .AtLeast(1),

@@ -257,7 +257,7 @@ class Collection {
 
   bool Young(size_t i) const { return job_.inputs[i]->meta().run_id > job_.old_until; }
 
-  // Runs without garbage stay, and runs that are too young. If hot and cold values are separated,
+  // Runs without garbage stay, unless they are a log's tail, and runs that are too young. If hot and cold values are separated,
   // so do runs that cost more to copy than they free. If files are vacated, runs in other files
   // stay; if runs are merged, large ones.
   void ChooseStaying() {
@@ -277,7 +277,7 @@ class Collection {
       if (job_.merge) {
         may = !IsSmallRun(meta);
       } else if (!may) {
-        may = (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
+        may = !job_.tail && (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
               meta.group.bits == job_.group_bits && job_.vacated.count(meta.extent.file_number) == 0;
       }
       input.stays = may && !input.values.empty() && meta.pinned_hint == 0;

@@ -34,6 +34,7 @@ struct ValueGcJob {
   bool merge = false;  // small runs become one, others stay as they are
   bool count = false;  // nothing is moved
   uint64_t old_until = UINT64_MAX;  // runs with a larger id stay as they are, with any garbage
+  bool tail = false;  // of a log: the other runs are moved to its head, also those without garbage
   uint64_t read_span = 0;  // bytes that are read at a time, about; 0: the run's default
   uint64_t believed_dead = 0;  // if there is less than half of that, nothing is moved
   uint32_t group_bits = 0;  // of the output

@@ -46,8 +46,13 @@ uint64_t ValueLoad::Bound(const ValueOptions& options) const {
   return bytes - dead_bytes + Reserve(options);
 }
 
+uint64_t ValueLoad::TailBytes(const ValueOptions& options) const {
+  return std::min(std::max(options.group_bytes, options.flush_bytes), Reserve(options) / 4);
+}
+
 uint64_t ValueLoad::CopyRoom(const ValueOptions& options, size_t collections) const {
-  return std::min(copy_bytes * collections, Reserve(options) / 2);
+  const uint64_t most = options.policy == ValueGcPolicy::kOldestFirst ? TailBytes(options) : UINT64_MAX;
+  return std::min(std::min(copy_bytes, most) * collections, Reserve(options) / 2);
 }
 
 uint64_t ValueLoad::FlushRoom(const ValueOptions& options) const {
@@ -137,6 +142,10 @@ std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueO
     }
     case ValueGcPolicy::kRandom:
       return candidates[random->Uniform(candidates.size())]->group;
+    case ValueGcPolicy::kOldestFirst:  // more than one only after a change from another policy
+      return (*std::min_element(candidates.begin(), candidates.end(),
+                                [](const auto* a, const auto* b) { return a->oldest_run < b->oldest_run; }))
+          ->group;
   }
   return std::nullopt;
 }

@@ -31,6 +31,8 @@ struct ValueLoad {
   uint64_t Bound(const ValueOptions& options) const;
   // The part of the reserve that this many concurrent collections copy, at most.
   uint64_t CopyRoom(const ValueOptions& options, size_t collections) const;
+  // With kOldestFirst: how much of the log's tail a collection takes. Two of them fit half of the reserve.
+  uint64_t TailBytes(const ValueOptions& options) const;
   // How much a flush may add, or end, at a time: half of the reserve without copies. The other half is for garbage that
   // collections leave; otherwise they would copy nearly everything for each flush.
   uint64_t FlushRoom(const ValueOptions& options) const;

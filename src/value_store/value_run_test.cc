@@ -285,6 +285,7 @@ class ValueGcTest : public ValueRunTest {
     job.updates = updates;
     job.believed_dead = believed_dead;
     job.old_until = old_until_;
+    job.tail = tail_;
     job.file = [&](CompactionFileWriter** out) {
       *out = file.get();
       return Status::OK();
@@ -320,6 +321,7 @@ class ValueGcTest : public ValueRunTest {
   std::map<std::pair<int, SequenceNumber>, std::string> refs_;
   ValueGcReport report_;  // of the last collection
   uint64_t old_until_ = UINT64_MAX;
+  bool tail_ = false;
 };
 
 TEST_F(ValueGcTest, TheNewestOfAKeyLives) {
@@ -330,6 +332,36 @@ TEST_F(ValueGcTest, TheNewestOfAKeyLives) {
   EXPECT_FALSE(Has(runs, 3, 3));
   EXPECT_TRUE(Has(runs, 1, 4));
   EXPECT_TRUE(Has(runs, 3, 5));
+}
+
+// Of a log: its oldest runs are moved behind the others, with garbage or not; the others stay, with any garbage.
+TEST_F(ValueGcTest, ALogsTailMovesToItsHead) {
+  std::vector<ValueRunMeta> runs = {WriteRun({{1, 1}, {2, 2}}), WriteRun({{3, 3}, {4, 4}}), WriteRun({{3, 5}}),
+                                    WriteRun({{3, 6}})};
+  const std::vector<ValueRunMeta> before = runs;
+  tail_ = true;
+  for (size_t moved = 0; moved < 2; ++moved) {
+    old_until_ = before[moved].run_id;
+    Collect(&runs);
+    ASSERT_EQ(runs.size(), 4u);
+    EXPECT_EQ(runs[0].run_id, before[moved + 1].run_id);
+    EXPECT_GT(runs[3].run_id, before[3].run_id);
+  }
+  EXPECT_FALSE(Has(runs, 3, 3));
+  EXPECT_TRUE(Has(runs, 3, 5));  // garbage, but not of the tail
+  for (int key : {1, 2, 4}) EXPECT_TRUE(Has(runs, key, static_cast<SequenceNumber>(key))) << key;
+  EXPECT_TRUE(Has(runs, 3, 6));
+}
+
+TEST_F(ValueGcTest, TheTailIsTheOldestRunsOfThatSize) {
+  std::vector<ValueRunMeta> runs;
+  for (int i = 1; i <= 4; ++i) runs.push_back(WriteRun({{i, static_cast<SequenceNumber>(i)}}));
+  const ValueVersion version(context_, Open(runs));
+  const uint64_t bytes = runs[0].extent.length;
+  EXPECT_EQ(version.TailUntil({}, 0), runs[0].run_id);
+  EXPECT_EQ(version.TailUntil({}, 3 * bytes), runs[2].run_id);
+  EXPECT_EQ(version.TailUntil({}, 3 * bytes - 1), runs[1].run_id);
+  EXPECT_EQ(version.TailUntil({}, 100 * bytes), runs[3].run_id);
 }
 
 TEST_F(ValueGcTest, NoticesAndDeathsEndValues) {
@@ -630,6 +662,37 @@ TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
   std::set<uint32_t> seen;
   for (int i = 0; i < 500; ++i) seen.insert(PickValueGroup(input, options, &rnd)->prefix);
   EXPECT_GT(seen.size(), 50u);
+}
+
+// One log is collected a part of its tail at a time, so that this part is what needs room.
+TEST(ValueGcPolicyTest, OldestFirstIsOneLog) {
+  ValueOptions options;
+  options.policy = ValueGcPolicy::kOldestFirst;
+  options.group_bytes = 16 << 20;
+  options.flush_bytes = 8 << 20;
+  Random rnd(1);
+  ValueGcInput input;
+  input.groups.push_back({.group = {}, .bytes = 1000 << 20, .values = 100, .dead_bytes = 100 << 20, .oldest_run = 7});
+  const auto load = [&] { return ValueLoad(input.groups); };
+  EXPECT_EQ(load().TailBytes(options), options.group_bytes);
+  EXPECT_EQ(load().CopyRoom(options, 2), 2 * options.group_bytes);
+  options.group_bytes = 1 << 20;
+  EXPECT_EQ(load().TailBytes(options), options.flush_bytes);
+  options.group_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(load().TailBytes(options), load().Bound(options) / 4 - (900 << 20) / 4);  // of the reserve
+  options.group_bytes = 16 << 20;
+  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  input.groups[0].bytes = 1170 << 20;
+  input.groups[0].dead_bytes = 270 << 20;
+  EXPECT_EQ(PickValueGroup(input, options, &rnd), ValueGroup());
+  // Groups of another policy, which are still there: by age.
+  input.groups.clear();
+  for (uint32_t i = 0; i < 64; ++i) {
+    input.groups.push_back({.group = {i, 6}, .bytes = 10 << 20, .values = 100, .dead_bytes = 4 << 20});
+    input.groups[i].oldest_run = 100 - i;
+  }
+  input.groups[9].dead_bytes = 8 << 20;
+  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 63u);
 }
 
 TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {

@@ -139,8 +139,8 @@ std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
   return picked;
 }
 
-std::optional<ValueGroup> ValueStore::PickGroupToCount() {
-  if (counts_due_ == 0) return std::nullopt;
+std::optional<ValueGroup> ValueStore::PickGroupToCount(const ValueOptions& options) {
+  if (counts_due_ == 0 || options.policy == ValueGcPolicy::kOldestFirst) return std::nullopt;
   const std::optional<ValueGroup> picked = compassdb::PickGroupToCount({version_->Groups(), busy_});
   if (picked) busy_.push_back(*picked);
   return picked;
@@ -199,11 +199,12 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
   Recount();
 }
 
-bool ValueStore::HasGroupToCountOrMerge() const {
+bool ValueStore::HasGroupToCountOrMerge(const ValueOptions& options) const {
   const bool many = version_->most_small_runs() > kMaxSmallRuns;
-  if (!many && counts_due_ == 0) return false;
+  const bool counts = counts_due_ > 0 && options.policy != ValueGcPolicy::kOldestFirst;
+  if (!many && !counts) return false;
   const ValueGcInput input{version_->Groups(), busy_};
-  return (counts_due_ > 0 && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input));
+  return (counts && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input));
 }
 
 bool ValueStore::HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const {
@@ -260,6 +261,7 @@ void ValueStore::Release(const ValueGroup& group) {
 }
 
 uint32_t ValueGroupBits(const ValueVersion& version, const ValueOptions& options) {
+  if (options.policy == ValueGcPolicy::kOldestFirst) return 0;
   const uint64_t live = version.total_bytes() - version.superseded_bytes();
   const uint64_t groups = live / std::max<uint64_t>(options.group_bytes, 1);
   const auto bits = static_cast<uint32_t>(std::bit_width(groups));

@@ -52,8 +52,8 @@ class ValueStore {
   // [mutex] The group to be collected, marked busy until Release; none if there is none.
   std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
   // [mutex] The group whose garbage is to be counted, marked busy likewise. After each flush a few are counted;
-  // if their estimates were wrong, the others too.
-  std::optional<ValueGroup> PickGroupToCount();
+  // if their estimates were wrong, the others too. None with kOldestFirst: each collection counts the log.
+  std::optional<ValueGroup> PickGroupToCount(const ValueOptions& options);
   // [mutex] The group whose small runs are to be merged, marked busy likewise.
   std::optional<ValueGroup> PickGroupToMerge();
   // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage and a run up
@@ -65,7 +65,7 @@ class ValueStore {
   void Collected(const std::vector<ValueRunRef>& runs);
   // [mutex] What PickGroup, and PickGroupToCount or PickGroupToMerge, would find.
   bool HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const;
-  bool HasGroupToCountOrMerge() const;
+  bool HasGroupToCountOrMerge(const ValueOptions& options) const;
   // One that is not busy and has a run in one of the files; none if none has.
   std::optional<ValueGroup> GroupWithRunsIn(const std::unordered_set<uint64_t>& files) const;
   void MarkBusy(const ValueGroup& group) { busy_.push_back(group); }
@@ -92,6 +92,10 @@ class ValueStore {
   }
   void NoteFlushed(SequenceNumber largest) {
     flushed_through_ = std::max(flushed_through_, largest);
+  }
+  // [mutex] With kOldestFirst: the youngest run that a collection of the group takes.
+  uint64_t TailUntil(const ValueGroup& group, const ValueOptions& options) const {
+    return version_->TailUntil(group, ValueLoad(version_->Groups()).TailBytes(options));
   }
   uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
 

@@ -394,6 +394,18 @@ uint64_t ValueVersion::OldUntil(double share) const {
   return until;
 }
 
+uint64_t ValueVersion::TailUntil(const ValueGroup& group, uint64_t bytes) const {
+  uint64_t until = 0, taken = 0;
+  for (const ValueRunRef& run : runs_) {
+    const ValueRunMeta& meta = run->meta();
+    if (!group.Overlaps(meta.group)) continue;
+    taken += meta.extent.length;
+    if (until != 0 && taken > bytes) break;
+    until = meta.run_id;
+  }
+  return until;
+}
+
 ValueStats ValueVersion::Stats() const {
   ValueStats stats;
   std::unordered_set<uint64_t> files;

@@ -83,6 +83,8 @@ class ValueVersion {
   // The id of the youngest run in the files that were written first, as many as begin within that share of all
   // bytes; of 1 or more: no run is younger; of 0: none is old.
   uint64_t OldUntil(double share) const;
+  // The id of the youngest of the group's oldest runs that take at most this many bytes, and at least one run.
+  uint64_t TailUntil(const ValueGroup& group, uint64_t bytes) const;
   uint64_t total_bytes() const { return total_bytes_; }
   // Estimated garbage, including what snapshots may still see.
   uint64_t superseded_bytes() const { return superseded_bytes_; }

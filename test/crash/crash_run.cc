@@ -76,6 +76,14 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
   rocksdb::ColumnFamilyOptions options =
       TunedFamilyOptions(tuning_, profile_.families[slot], slot);
   ApplyLayout(options_.layout, &options);
+  const auto apply = [&options](const std::string& text) {
+    const rocksdb::ColumnFamilyOptions base = options;
+    if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, text, &options).ok()) abort();
+  };
+  // In some lives values are one log: it takes over their groups, and gives way to groups again.
+  if (options_.layout == "hash-kv" && (tuning_.seed >> 2) % 3 == 0) {
+    apply("table_factory={value_gc_policy=oldest-first;value_hot_cold=false}");
+  }
   if (options_.layout == "tableless") {
     // Another number of pages in each life: from few, that overflow, every section is rehashed. Pages of three
     // sizes: the disk tears the larger ones within.
@@ -86,9 +94,7 @@ rocksdb::ColumnFamilyOptions CrashRun::FamilyOptions(int slot) const {
                         ";tableless_key_store=" + (working_ && Keyless() ? "false" : "true");
     if (options_.expect_atomic && (tuning_.seed >> 3) % 5 != 0) pages += ";tableless_atomic_page_writes=true";
     pages += std::string(";memtable_as_log_index=") + (IndexesLog() ? "true" : "false");
-    pages += "}";
-    const rocksdb::ColumnFamilyOptions base = options;
-    if (!rocksdb::GetColumnFamilyOptionsFromString(rocksdb::ConfigOptions(), base, pages, &options).ok()) abort();
+    apply(pages + "}");
   }
   return options;
 }

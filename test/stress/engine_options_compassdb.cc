@@ -9,7 +9,8 @@ OptionChanges RandomEngineOptions(Random* random) {
       "max_dead_percent=200",  "data_order=key",        "data_order=slot",         "data_order=hash",
       "perfect_hash=cphash",   "perfect_hash=default",  "scan_bytes_per_read=0",   "scan_bytes_per_read=1048576",
       "target_table_bytes=0",  "target_table_bytes=4096", "group_compaction_bytes=0", "group_compaction_bytes=65536",
-      "max_dead_space_percent=1", "value_reserve_percent=5", "value_gc_policy=cost-benefit", "value_hot_cold=true"};
+      "max_dead_space_percent=1", "value_reserve_percent=5", "value_gc_policy=cost-benefit",
+      "value_gc_policy=greedy;value_hot_cold=true", "value_gc_policy=oldest-first;value_hot_cold=false"};
   static const char* const kPages[] = {
       "tableless_pages=0",             "tableless_pages=0",             "tableless_pages=8",       "tableless_pages=200",
       "tableless_pages=900",           "tableless_fill_percent=20",     "tableless_fill_percent=50", "tableless_fill_percent=95",

@@ -66,10 +66,13 @@ class ValueBoundTest : public ValueStoreTest {
   };
 };
 
+class ValueBoundAlwaysTest : public ValueBoundTest, public ::testing::WithParamInterface<ValueGcPolicy> {};
+
 // Writers wait for collections rather than break it: the reserve of 30 per cent, copies included.
-TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
+TEST_P(ValueBoundAlwaysTest, HoldsAtEveryMoment) {
   options_.max_background_jobs = 4;
-  piece_.value_hot_cold = true;
+  piece_.value_gc_policy = GetParam();
+  piece_.value_hot_cold = GetParam() != ValueGcPolicy::kOldestFirst;
   constexpr int kKeys = 16000;  // 8 MB
   Load(kKeys, 512 << 10);
   const uint64_t live = ValueBytes();
@@ -93,6 +96,12 @@ TEST_F(ValueBoundTest, HoldsAtEveryMoment) {
   EXPECT_GT(IntProperty("compassdb.value-bytes-bound"), live);
   for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + last[static_cast<size_t>(i)])) << i;
 }
+
+INSTANTIATE_TEST_SUITE_P(Policies, ValueBoundAlwaysTest,
+                         ::testing::Values(ValueGcPolicy::kGreedy, ValueGcPolicy::kOldestFirst),
+                         [](const auto& policy) {
+                           return policy.param == ValueGcPolicy::kGreedy ? "Greedy" : "OldestFirst";
+                         });
 
 // Few large values among many small ones. Only the large ones are updated.
 TEST_F(ValueBoundTest, HoldsForMixedSizes) {

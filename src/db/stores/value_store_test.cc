@@ -104,6 +104,54 @@ TEST_F(ValueStoreTest, OverwrittenValuesAreCollectedAndSpaceIsBounded) {
   EXPECT_TRUE(db_->VerifyChecksum().ok());
 }
 
+// Flushes and collections append to one log. Its tail is collected, with values that are never updated.
+TEST_F(ValueStoreTest, OneLogIsCollectedFromItsTail) {
+  options_.statistics = rocksdb::CreateDBStatistics();
+  piece_.value_gc_policy = ValueGcPolicy::kOldestFirst;
+  UsePieces();
+  OpenDb();
+  constexpr int kCold = 2000, kHot = 200, kRounds = 40;
+  for (int i = 0; i < kCold; ++i) ASSERT_TRUE(Put(Key(i), Value(i)).ok());
+  for (int round = 1; round <= kRounds; ++round) {
+    for (int i = kCold; i < kCold + kHot; ++i) ASSERT_TRUE(Put(Key(i), Value(i + round)).ok());
+  }
+  Flush();
+  Settle();
+  EXPECT_EQ(IntProperty("compassdb.value-groups"), 1u);
+  EXPECT_GT(options_.statistics->getTickerCount(rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED), uint64_t{kCold});
+  const uint64_t live = (kCold + kHot) * (500 + 9 + 40);
+  EXPECT_LT(ValueBytes(), live * 135 / 100 + (128 << 10));
+  for (int reopened = 0; reopened < 2; ++reopened) {
+    for (int i = 0; i < kCold; ++i) ASSERT_EQ(Get(Key(i)), Value(i)) << i;
+    for (int i = kCold; i < kCold + kHot; ++i) ASSERT_EQ(Get(Key(i)), Value(i + kRounds)) << i;
+    OpenDb();
+  }
+  EXPECT_TRUE(db_->VerifyChecksum().ok());
+}
+
+TEST_F(ValueStoreTest, GroupsBecomeALogAndGroupsAgain) {
+  OpenDb();
+  constexpr int kKeys = 1000;
+  int value = 0;
+  const auto update = [&](int rounds) {
+    for (int end = value + rounds; value < end; ++value) {
+      for (int i = 0; i < kKeys; ++i) ASSERT_TRUE(Put(Key(i), Value(i + value)).ok());
+    }
+    Flush();
+    Settle();
+    for (int i = 0; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), Value(i + value - 1)) << i;
+  };
+  update(3);
+  EXPECT_GE(IntProperty("compassdb.value-groups"), 16u);
+  ASSERT_TRUE(db_->SetOptions({{"table_factory", "{value_gc_policy=oldest-first}"}}).ok());
+  update(6);
+  EXPECT_EQ(IntProperty("compassdb.value-groups"), 1u);
+  EXPECT_TRUE(db_->SetOptions({{"table_factory", "{value_hot_cold=true}"}}).IsInvalidArgument());
+  ASSERT_TRUE(db_->SetOptions({{"table_factory", "{value_gc_policy=greedy}"}}).ok());
+  update(6);
+  EXPECT_GE(IntProperty("compassdb.value-groups"), 16u);
+}
+
 TEST_F(ValueStoreTest, WithoutCollectionEverythingStays) {
   options_.enable_blob_garbage_collection = false;
   OpenDb();
@@ -1031,10 +1079,10 @@ TEST_F(ValueStoreTest, DroppedTablesFilesAreReported) {
 class ValueModelTest : public ValueStoreTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(ValueModelTest, MatchesAMap) {
-  piece_.value_hot_cold = GetParam() % 2 == 1;
+  piece_.value_gc_policy = static_cast<ValueGcPolicy>(GetParam() % 5);
+  piece_.value_hot_cold = GetParam() % 2 == 1 && piece_.value_gc_policy != ValueGcPolicy::kOldestFirst;
   piece_.one_level = GetParam() % 3 == 2;
   piece_.value_reserve_percent = GetParam() % 4 == 0 ? 0 : 30;
-  piece_.value_gc_policy = static_cast<ValueGcPolicy>(GetParam() % 4);
   if (GetParam() % 5 == 1) piece_.partition = Partition::kHashRange;
   UsePieces();
   options_.write_buffer_size = 32 << 10;
@@ -1064,6 +1112,8 @@ TEST_F(ValueStoreTest, CrashesLoseNothingThatWasSynced) {
   run.keys = 100;
   run.value = [](int i, Random* rnd) { return Value(i, rnd->OneIn(4) ? 20 : 600); };
   for (run.seed = 1; run.seed <= 12; ++run.seed) {
+    piece_.value_gc_policy = run.seed % 3 == 0 ? ValueGcPolicy::kOldestFirst : ValueGcPolicy::kGreedy;
+    UsePieces();
     SurvivePowerCuts(run, {CutMode::kDropUnsynced, CutMode::kRandom});
   }
 }

@@ -23,14 +23,17 @@ class LsmStore::ValueGcTask final : public CompactionTask {
         inputs_(store->values_.version()->RunsOf(group)),
         kind_(kind),
         vacated_(std::move(vacated)),
-        old_until_(old_until),
+        tail_(kind == ValueGcKind::kCollect && vacated_.empty() &&
+              options_->values.policy == ValueGcPolicy::kOldestFirst),
+        old_until_(tail_ ? store->values_.TailUntil(group, options_->values) : old_until),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {
     for (const ValueVersion::Group& g : store->values_.version()->Groups()) {
       if (g.group == group_) believed_dead_ = g.dead_bytes;
     }
     if (kind == ValueGcKind::kForced) believed_dead_ = 2;
-    if (kind == ValueGcKind::kMerge) believed_dead_ = 0;
+    // A log's tail is moved whatever garbage it has.
+    if (kind == ValueGcKind::kMerge || tail_) believed_dead_ = 0;
   }
 
   bool silent() const override { return kind_ == ValueGcKind::kCount; }
@@ -66,6 +69,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     job.retain_above = retain_above_;
     job.vacated = vacated_;
     job.old_until = old_until_;
+    job.tail = tail_;
     job.read_span = options_->values.read_span;
     job.statistics = store_->context_->statistics;
     // A forced job takes all runs with garbage, at any cost. Cold values stay cold.
@@ -151,6 +155,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   const std::vector<ValueRunRef> inputs_;
   const ValueGcKind kind_;
   const std::unordered_set<uint64_t> vacated_;  // files
+  const bool tail_;
   const uint64_t old_until_;
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
@@ -195,18 +200,20 @@ bool LsmStore::NeedsCollection(bool for_room) const {
   if (dropped_ || !MayCollect()) return false;
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   if (values_.HasGroupToCollect(current()->values, now)) return true;
-  return !for_room && (values_.HasGroupToCountOrMerge() || values_.GroupWithRunsIn(ValueFilesToVacate()).has_value());
+  return !for_room && (values_.HasGroupToCountOrMerge(current()->values) ||
+                       values_.GroupWithRunsIn(ValueFilesToVacate()).has_value());
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickCollection(bool for_room) {
   if (dropped_ || !MayCollect()) return nullptr;
   const uint64_t now = context_->clock->NowMicros() / 1000000;
-  std::optional<ValueGroup> group = values_.PickGroup(current()->values, now);
+  const std::shared_ptr<const StoreOptions> options = current();
+  std::optional<ValueGroup> group = values_.PickGroup(options->values, now);
   std::unordered_set<uint64_t> vacated;
   auto kind = ValueGcKind::kCollect;
   if (!group && for_room) return nullptr;
   if (!group) {
-    group = values_.PickGroupToCount();
+    group = values_.PickGroupToCount(options->values);
     if (group) kind = ValueGcKind::kCount;
   }
   if (!group) {
