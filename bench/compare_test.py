@@ -325,6 +325,19 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(table_sizes("bolt-6", "readrandom", "rocksdb"), [2, 2, 64, 64])
         self.assertEqual(table_sizes("bolt-13", "bolt-13: load", "leveldb"), [64])
 
+    def test_scans_after_a_manual_compaction(self):
+        self.fake("leveldb", 1, "/x", False)
+        only = ("--only", "hashkv-5-aged-1024: scan", "-n", "1", "--engines", "compassdb-vlog,leveldb")
+        out = self.compare("--suite", "hashkv-5-aged", *only)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        steps = ["load", "overwrite", "overwrite", "overwrite", "seekrandom"]
+        for engine in ("compassdb", "leveldb"):
+            calls = [(workload, "--compact" in flags) for who, workload, flags in self.calls() if who == engine]
+            self.assertEqual(calls, [(step, step == "seekrandom") for step in steps])
+        options = {flags[flags.index("--options-string") + 1] for who, _, flags in self.calls() if who == "compassdb"}
+        self.assertEqual(len(options), 1)
+        self.assertIn("value_gc_policy=oldest-first;value_hot_cold=false", options.pop())
+
     def test_write_cache_of_experiment_15(self):
         out = self.compare("--suite", "hashkv-15", "--only", "write-cache.*update 3", "-n", "1", "--memtable-mb", "64")
         self.assertEqual(out.returncode, 0, out.stderr)
@@ -484,7 +497,14 @@ class CompareTest(unittest.TestCase):
                 xml.etree.ElementTree.parse(self.dir / plot)
         for plot, words in (
             ("hashkv-aged", ["RocksDB, blob files", "YCSB F"]),
+            ("hashkv-aged-p95", ["vLog, by CompassDB", "LevelDB", "YCSB F", "Figure 15b"]),
             ("hashkv-2-breakdown", ["collecting", "90 %"]),
+            ("hashkv-2-breakdown-vlog", ["collecting", "90 %", "vLog"]),
+            ("hashkv-2-ops", ["hash-kv", "vLog, by CompassDB"]),
+            ("hashkv-4-ops", ["vLog, by CompassDB", "LevelDB"]),
+            ("hashkv-5-scans", ["vLog, by CompassDB", "LevelDB"]),
+            ("hashkv-5-aged-scans", ["vLog, by CompassDB", "Figure 10b"]),
+            ("hashkv-12-p95", ["YCSB A", "Figure 16b"]),
             ("hashkv-7-ops", ["1:2 of 1000 B", "all values apart"]),
             ("hashkv-9-written", ["hash-kv, random", "update 3"]),
             ("hashkv-13-scans", ["hash-kv, one level", "bytes per pair"]),

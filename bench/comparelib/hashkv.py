@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments of the HashKV paper, as suites: the preset hash-kv against RocksDB, plain and with its
-blob files. Pairs of 1 KiB with keys of 24 bytes, loaded, then three phases of updates by zipf 0.99, each of
+blob files, LevelDB, and vLog, which is the same value store as one log (2.2).
+
+Pairs of 1 KiB with keys of 24 bytes, loaded, then three phases of updates by zipf 0.99, each of
 the volume of the data (4.2)."""
 
 from .figures import data_cache
@@ -8,6 +10,7 @@ from .plan import Group, Step, Target
 
 HASHKV, PLAIN = "compassdb-hash-kv", "compassdb"
 ROCKSDB, BLOB, BLOB_NO_GC = "rocksdb", "rocksdb-blob", "rocksdb-blob-no-gc"
+LEVELDB, VLOG = "leveldb", "compassdb-vlog"
 KEY, VALUE = 24, 1000
 SMALL, LARGEST = 40 - KEY, 8192 - KEY  # values of pairs of 40 B and of 8 KiB
 PAIR = KEY + VALUE
@@ -26,7 +29,7 @@ HOT_COLD = f"{HASHKV}-hot-cold"
 POLICIES = {
     HASHKV: {},
     COST_BENEFIT: {"value_gc_policy": "cost-benefit"},
-    GREEDY_RANDOM: {"value_gc_policy": "greedy-random"},
+    GREEDY_RANDOM: {"value_gc_policy": "greedy-random", "value_gc_choices": 5},
     RANDOM: {"value_gc_policy": "random"},
 }
 TREES = {
@@ -38,7 +41,7 @@ TREES = {
 SEPARATE_ALL = f"{HASHKV}-all"
 RESERVED = {f"{HASHKV}-20": 20, HASHKV: 30, f"{HASHKV}-50": 50}  # 4.7 has 20 and 50
 NOT_SYNCED = f"{HASHKV}-not-synced"
-VARIANTS = {HASHKV, HOT_COLD, SEPARATE_ALL, NOT_SYNCED, *POLICIES, *TREES, *RESERVED}
+VARIANTS = {HASHKV, VLOG, HOT_COLD, SEPARATE_ALL, NOT_SYNCED, *POLICIES, *TREES, *RESERVED}
 SPACE = 1.45  # the whole store by the user's data, at every moment
 SCAN = "scan of 1 MiB"
 SHOWN = ["--properties", ",".join(f"compassdb.{p}" for p in PROPERTIES)]
@@ -87,6 +90,11 @@ def hash_kv(size, **settings):
 ALIKE = {"value_hot_cold": "false"}  # hot and cold values together, as 4.1 has it where nothing else is said
 
 
+def vlog(size, **settings):
+    """One log, collected from its tail, value_group_bytes at a time (4.1)."""
+    return hash_kv(size, value_gc_policy="oldest-first", **ALIKE, **settings)
+
+
 def updates(targets=None, phases=PHASES, flags=()):
     return [
         Step(phase, "overwrite", [*ZIPF, *flags], share=1, targets=(targets or []) if phase == phases[-1] else [])
@@ -119,7 +127,10 @@ def main(size):
     goals = [
         of_hash_kv("ops", ">=", 1.5, ROCKSDB),
         of_hash_kv("ops", ">=", 1.5, BLOB),
+        of_hash_kv("ops", ">=", 6.3, LEVELDB),
+        of_hash_kv("ops", ">=", 3.7, VLOG),
         of_hash_kv("write_amp_tables", "<=", 0.4, ROCKSDB),
+        of_hash_kv("write_amp_tables", "<=", 0.5, VLOG),
         of_hash_kv("peak_space_amp", "<=", SPACE),
         Target("peak_space_amp", "<=", SPACE, engine=BLOB, verdicts=("within it", "**beyond it**")),  # the rival's side
     ]
@@ -146,17 +157,19 @@ def main(size):
             records=records,
             value_size=VALUE,
             key_size=KEY,
-            engines=[HASHKV, PLAIN, ROCKSDB, BLOB, BLOB_NO_GC],
+            engines=[HASHKV, PLAIN, VLOG, ROCKSDB, BLOB, BLOB_NO_GC, LEVELDB],
             steps=steps,
             memtable_mb=size.memtable,
             extra={
                 HASHKV: hash_kv(size),
+                VLOG: vlog(size),
                 BLOB: blob_files(size, True),
                 BLOB_NO_GC: blob_files(size, False),
             },
             threads=2,
             refill=True,
-            one_by_one=True,  # the five databases of 4 GiB together are more than most memories
+            one_by_one=True,  # the databases of 4 GiB together are more than most memories
+            by_kind=True,
         )
     ]
 
@@ -189,28 +202,40 @@ def reserves(size):
         step.jobs = True
     return sweep(
         *(size, "hashkv-2", "Experiment 2: {} % reserved", RESERVES, steps),
-        extra=lambda percent: {HASHKV: hash_kv(size, value_reserve_percent=percent)},
+        engines=[HASHKV, VLOG],
+        extra=lambda percent: {
+            HASHKV: hash_kv(size, value_reserve_percent=percent),
+            VLOG: vlog(size, value_reserve_percent=percent),
+        },
     )
+
+
+SCANNED = [HASHKV, PLAIN, VLOG, ROCKSDB, BLOB, LEVELDB]
+
+
+def rivals_of(size):
+    return {HASHKV: hash_kv(size), VLOG: vlog(size), BLOB: blob_files(size, True)}
 
 
 def pair_sizes(size):
     """Experiment 4: pairs of 256 B to 64 KiB, the same volume of them."""
     return sweep(
         *(size, "hashkv-4", "Experiment 4: pairs of {} B", PAIR_SIZES, [Step("load", "load")] + updates()),
-        engines=[HASHKV, ROCKSDB, BLOB],
+        engines=[HASHKV, VLOG, ROCKSDB, BLOB, LEVELDB],
         records=lambda pair: records_of(size) * PAIR // pair,
         value_size=lambda pair: pair - KEY,
-        extra={HASHKV: hash_kv(size), BLOB: blob_files(size, True)},
+        extra=rivals_of(size),
     )
 
 
-def scans_by_pair(size, name, title, engines, extra):
-    """Scans of 1 MiB of loaded data, by the size of the pairs."""
+def scans_by_pair(size, name, title, engines, extra, phases=(), flags=()):
+    """Scans of 1 MiB by the size of the pairs, of loaded data or after these phases of updates."""
     groups = []
     for pair in PAIR_SIZES:
+        scan = Step(SCAN, "seekrandom", [*seek_nexts(pair), *ZIPF, *flags], per_second=3000)
         groups += sweep(
             *(size, name, title, [pair]),
-            [Step("load", "load"), Step(SCAN, "seekrandom", seek_nexts(pair), per_second=3000)],
+            [Step("load", "load"), *updates(phases=phases), scan],
             engines=engines,
             records=records_of(size) * PAIR // pair,
             value_size=pair - KEY,
@@ -223,9 +248,16 @@ def scans_by_pair(size, name, title, engines, extra):
 
 def scans(size):
     """Experiment 5."""
-    extra = {HASHKV: hash_kv(size), BLOB: blob_files(size, True)}
     title = "Experiment 5: scans of 1 MiB, pairs of {} B"
-    return scans_by_pair(size, "hashkv-5", title, [HASHKV, PLAIN, ROCKSDB, BLOB], extra)
+    return scans_by_pair(size, "hashkv-5", title, SCANNED, rivals_of(size))
+
+
+def scans_after_updates(size):
+    """Experiment 5, figure 10b: after updates, and a manual compaction."""
+    title = "Experiment 5: scans of 1 MiB after updates and a manual compaction, pairs of {} B"
+    return scans_by_pair(
+        *(size, "hashkv-5-aged", title, SCANNED, rivals_of(size)), phases=PHASES, flags=["--compact"]
+    )
 
 
 def selective(size):
@@ -392,6 +424,7 @@ SUITES = {
     "hashkv-3.4": hotness,
     "hashkv-4": pair_sizes,
     "hashkv-5": scans,
+    "hashkv-5-aged": scans_after_updates,
     "hashkv-7": selective,
     "hashkv-8": thresholds,
     "hashkv-9": policies,

@@ -2,7 +2,7 @@
 """The plots of the HashKV paper's suites. Where an experiment has steps or mixes instead of sizes they are bars."""
 
 from .bars import Bars, by_group, by_metric, by_step
-from .hashkv import HASHKV, KEY, LESS_SKEWED, PHASES, SCAN, YCSB
+from .hashkv import HASHKV, KEY, LESS_SKEWED, PHASES, SCAN, VLOG, YCSB
 from .paper import named, series
 
 LAST = PHASES[-1]
@@ -62,17 +62,22 @@ def main(groups, results):
         Bars("written", "Bytes that reached the device per byte written", by_step(group, results, filled, "write_amp")),
         Bars("space", "Space at its peak per byte of live data", by_step(group, results, filled, "peak_space_amp")),
         Bars("aged", "YCSB of the aged store, operations per second", by_step(group, results, AGED, "ops")),
+        Bars("aged-p95", "Figure 15b: YCSB of the aged store, p95 latency, µs", by_step(group, results, AGED, "p95_us")),
         Bars("scans", "Scans of 1 MiB of the aged store per second", by_step(group, results, [SCAN], "ops")),
     ]
 
 
 def reserves(groups, results):
-    costs = {f"{g.budget} %": by_metric(g, results, LAST, HASHKV, PARTS) for g in groups}
-    # Without what the background took there is no breakdown.
-    costs = {label: parts for label, parts in costs.items() if len(parts) > 1}
+    def costs(engine):
+        parts = {f"{g.budget} %": by_metric(g, results, LAST, engine, PARTS) for g in groups}
+        # Without what the background took there is no breakdown.
+        return {label: part for label, part in parts.items() if len(part) > 1}
+
+    title = "Figure 7c: what an update takes, µs, by what is reserved"
     return [
         *updates_and_bytes("Experiment 2", "% reserved", groups, results),
-        Bars("breakdown", "Figure 7c: what an update takes, µs, by what is reserved", costs),
+        Bars("breakdown", title, costs(HASHKV)),
+        Bars("breakdown-vlog", f"{title}: vLog", costs(VLOG)),
     ]
 
 
@@ -81,9 +86,11 @@ def pair_sizes(groups, results):
     return [("ops", f"Experiment 4: {UPDATES}", "bytes per pair", points)]
 
 
-def scans(groups, results):
-    points = by_pair(groups, results, SCAN, "ops")
-    return [("scans", "Experiment 5: scans of 1 MiB per second", "bytes per pair", points)]
+def scans(title):
+    def draw(groups, results):
+        return [("scans", f"{title} per second", "bytes per pair", by_pair(groups, results, SCAN, "ops"))]
+
+    return draw
 
 
 def mix_of(group):
@@ -105,12 +112,15 @@ def thresholds(groups, results):
 
 def thresholds_under_ycsb(groups, results):
     """Figure 16: a curve per mix."""
-    curves = {}
-    for step in AGED:
-        points = series(groups, results, step, "ops", lambda g: g.budget, [HASHKV])
-        if points:
-            curves[step] = points[HASHKV]
-    return [("ops", "Figure 16: operations per second", "least bytes apart", curves, True)]
+
+    def curves(metric):
+        points = {step: series(groups, results, step, metric, lambda g: g.budget, [HASHKV]) for step in AGED}
+        return {step: curve[HASHKV] for step, curve in points.items() if curve}
+
+    return [
+        ("ops", "Figure 16a: operations per second", "least bytes apart", curves("ops"), True),
+        ("p95", "Figure 16b: p95 latency, µs", "least bytes apart", curves("p95_us"), True),
+    ]
 
 
 def trees(groups, results):
@@ -146,7 +156,8 @@ DRAWN = {
     "hashkv-2": reserves,
     "hashkv-3.4": phases("Experiment 6"),
     "hashkv-4": pair_sizes,
-    "hashkv-5": scans,
+    "hashkv-5": scans("Experiment 5: scans of 1 MiB"),
+    "hashkv-5-aged": scans("Figure 10b: scans of 1 MiB after updates and a manual compaction"),
     "hashkv-7": selective,
     "hashkv-8": thresholds,
     "hashkv-9": phases("Figure 14"),
