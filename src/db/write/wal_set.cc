@@ -38,6 +38,7 @@ Status WalSet::Start(bool give_up_failed) {
   });
   if (!started.ok()) return started;
   if (!error_.ok()) {
+    AwaitClosedSync();
     given_up_ = logs_[logs_.size() - 2].number;
     gap_ = error_;
     for (size_t i = 0; i + 1 < logs_.size(); ++i) {
@@ -151,21 +152,26 @@ Status WalSet::Append(const Slice& record, bool sync, BatchPlace* place) {
   return s;
 }
 
+void WalSet::NoteSynced(Log* log) {
+  syncs_.fetch_add(1, std::memory_order_relaxed);
+  Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
+  log->unsynced = false;
+  if (options_.values != nullptr) options_.values->DropTail(log->number);
+  if (NeedsMark(*log)) {
+    SetSynced({log->number, log->writer->SyncedSize()});
+    mark_.Write({log->number, log->writer->SyncedSize()});
+  }
+}
+
 Status WalSet::SyncLogs(bool with_current) {
+  AwaitClosedSync();
   for (size_t i = 0; i < logs_.size(); ++i) {
     Log& log = logs_[i];
     const bool current = i + 1 == logs_.size();
     if (log.writer == nullptr || (current && !with_current)) continue;
     if (log.unsynced) {
       if (Status s = log.writer->Sync(); !s.ok()) return s;
-      syncs_.fetch_add(1, std::memory_order_relaxed);
-      Tick(statistics_, rocksdb::WAL_FILE_SYNCED, 1);
-      log.unsynced = false;
-      if (options_.values != nullptr) options_.values->DropTail(log.number);
-      if (NeedsMark(log)) {
-        SetSynced({log.number, log.writer->SyncedSize()});
-        mark_.Write({log.number, log.writer->SyncedSize()});
-      }
+      NoteSynced(&log);
     }
     if (!current) {
       if (Status s = log.writer->Close(); !s.ok()) return s;
@@ -217,9 +223,31 @@ Status WalSet::SyncUnrecorded() {
   return s;
 }
 
+WalSet::Log* WalSet::FirstUnsyncedClosed() {
+  for (size_t i = 0; i + 1 < logs_.size(); ++i) {
+    if (logs_[i].writer != nullptr && logs_[i].unsynced) return &logs_[i];
+  }
+  return nullptr;
+}
+
+Status WalSet::SyncClosedLogs() {
+  AwaitClosedSync();
+  Status s;
+  while (Log* const log = s.ok() ? FirstUnsyncedClosed() : nullptr) {
+    syncing_closed_ = true;
+    mu_.Unlock();
+    s = log->writer->Sync();
+    mu_.Lock();
+    syncing_closed_ = false;
+    closed_synced_.SignalAll();
+    if (s.ok()) NoteSynced(log);
+  }
+  return s.ok() ? SyncLogs(false) : s;  // closes them
+}
+
 Status WalSet::SyncClosed() {
   MutexLock lock(&mu_);
-  Status s = SyncLogs(false);
+  Status s = SyncClosedLogs();
   // A gap before the current log: nothing behind it would survive a crash.
   if (!s.ok()) Fail(s);
   return s;
@@ -228,13 +256,14 @@ Status WalSet::SyncClosed() {
 bool WalSet::EnsureClosedAreDurable() {
   MutexLock lock(&mu_);
   if (given_up_ != 0 || !error_.ok()) return false;
-  Status s = SyncLogs(false);
+  Status s = SyncClosedLogs();
   if (!s.ok()) Fail(s);
   return s.ok();
 }
 
 Status WalSet::Close() {
   MutexLock lock(&mu_);
+  AwaitClosedSync();
   ahead_.DeleteAll();
   Status result = Failure();
   for (Log& log : logs_) {
@@ -260,6 +289,7 @@ std::vector<WalSet::LogInfo> WalSet::Logs() const {
 
 std::vector<uint64_t> WalSet::TakeBelow(uint64_t number) {
   MutexLock lock(&mu_);
+  AwaitClosedSync();
   std::vector<uint64_t> taken = std::exchange(rejected_, {});
   while (logs_.size() > 1 && logs_.front().number < number) {
     Log log = std::move(logs_.front());

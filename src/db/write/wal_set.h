@@ -94,7 +94,7 @@ class WalSet {
     return given_up_;
   }
   // Syncs the logs before the current one: the data that a flush commits must not
-  // become durable before other families' parts of the same batches.
+  // become durable before other families' parts of the same batches. Meanwhile the current log takes records.
   Status SyncClosed();
   // The same; true if the logs before the current one are durable, with all that was appended to them.
   bool EnsureClosedAreDurable();
@@ -143,6 +143,15 @@ class WalSet {
   // The error if some appended data is not in logs that can be flushed.
   Status Failure() const REQUIRES(mu_) { return error_.ok() ? gap_ : error_; }
   Status SyncLogs(bool with_current) REQUIRES(mu_);
+  // The first log before the current one that is not synced; null: there is none.
+  Log* FirstUnsyncedClosed() REQUIRES(mu_);
+  // Releases mu_ while it syncs.
+  Status SyncClosedLogs() REQUIRES(mu_);
+  void NoteSynced(Log* log) REQUIRES(mu_);
+  // SyncClosed uses a writer without mu_ until then: no writer before the current one may be used or freed.
+  void AwaitClosedSync() REQUIRES(mu_) {
+    while (syncing_closed_) closed_synced_.Wait();
+  }
   // A synced mark means that all logs before it are whole. A log without a batch needs none.
   bool NeedsMark(const Log& log) const REQUIRES(mu_) {
     return gap_.ok() && log.writer->last_sequence() != 0;
@@ -164,6 +173,8 @@ class WalSet {
   std::atomic<uint64_t> bytes_appended_{0}, syncs_{0};
   std::atomic<bool> current_empty_{false};  // false after a failure, too
   mutable Mutex mu_;
+  CondVar closed_synced_{&mu_};
+  bool syncing_closed_ GUARDED_BY(mu_) = false;
   std::deque<Log> logs_ GUARDED_BY(mu_);  // oldest first, the last is the current one
   SyncedMarkWriter mark_ GUARDED_BY(mu_);
   std::deque<uint64_t> spares_ GUARDED_BY(mu_);     // to be recycled, the oldest first

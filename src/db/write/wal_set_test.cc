@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <new>
+#include <thread>
+#include <utility>
 
 #include "batch/write_batch_internal.h"
 #include "env/sim/fault_injection_file_system.h"
+#include "format/file_names.h"
 
 namespace compassdb {
 namespace {
@@ -84,6 +88,40 @@ TEST_P(WalSetTest, NoMarkOfASyncWhileAnAbandonedLogMayBeNeeded) {
     EXPECT_EQ(logs.synced().number, known);
     EXPECT_EQ(ReadSyncedMark(&fs, "/wal").log.number, known);
   }
+}
+
+// It ends only if the append does not wait for the sync.
+TEST_P(WalSetTest, RecordsAreAppendedWhileAClosedLogIsSynced) {
+  FaultInjectionFileSystem fs;
+  ASSERT_TRUE(fs.CreateDir("/wal").ok());
+  std::atomic<uint64_t> numbers{0};
+  WalSet::Options options;
+  options.recycle = GetParam();
+  WalSet logs(&fs, "/wal", options, [&numbers] { return ++numbers; }, nullptr);
+  ASSERT_TRUE(logs.StartFirst(WalHeader(), "id").ok());
+  rocksdb::WriteBatch batch;
+  ASSERT_TRUE(batch.Put("key", "value").ok());
+  WriteBatchInternal::SetSequence(&batch, 1);
+  const Slice record = WriteBatchInternal::Contents(&batch);
+  ASSERT_TRUE(logs.Append(record, /*sync=*/false).ok());
+  const std::string first = WalFileName("/wal", logs.current_number());
+  ASSERT_TRUE(logs.Start(/*give_up_failed=*/false).ok());
+  std::thread synced;
+  bool met = false;
+  fs.SetHook([&](FaultOp op, const std::string& path) {
+    if (op != FaultOp::kSync || path != first || std::exchange(met, true)) return;
+    std::thread([&] { EXPECT_TRUE(logs.Append(record, /*sync=*/false).ok()); }).join();
+    // A synced one waits: it must not be durable before the first log is.
+    synced = std::thread([&] { EXPECT_TRUE(logs.Append(record, /*sync=*/true).ok()); });
+    EXPECT_LT(logs.synced().number, logs.current_number());
+  });
+  EXPECT_TRUE(logs.SyncClosed().ok());
+  ASSERT_TRUE(met);
+  synced.join();
+  fs.SetHook(nullptr);
+  EXPECT_EQ(logs.synced().number, logs.current_number());
+  EXPECT_EQ(logs.TakeBelow(logs.current_number()).size() + logs.Spares().size(), 1u);
+  EXPECT_TRUE(logs.Close().ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Recycled, WalSetTest, ::testing::Values(0, 2));
