@@ -6,6 +6,7 @@
 #include "lsm/lsm_store.h"
 #include "lsm/lsm_store_impl.h"
 #include "lsm/read/covered_data.h"
+#include "manifest/job_record.h"
 #include "util/checked.h"
 #include "value_store/value_cache.h"
 
@@ -225,7 +226,8 @@ Status LsmStore::ApplyRecovered(const VersionEdit& edit) {
   return values_.ApplyRecovered(edit);
 }
 
-Status LsmStore::CheckFiles() const {
+// *data_ends: where the extents of a file end, if many bytes are behind those that are in use.
+Status LsmStore::CheckFiles(std::map<uint64_t, uint64_t>* data_ends) const {
   std::unordered_map<uint64_t, uint64_t> ends;
   const auto add = [&](const Extent& extent) {
     if (extent.length == 0) return;
@@ -257,6 +259,10 @@ Status LsmStore::CheckFiles() const {
                                           " bytes, the manifest names extents up to " +
                                           std::to_string(end));
     }
+    constexpr uint64_t kManyBytes = 64 << 10;  // a job record is smaller, nearly always
+    std::shared_ptr<CompactionFile> file;
+    if (size - end < kManyBytes || !context_->files->Get(number, &file).ok()) continue;
+    if (const std::optional<uint64_t> data_end = EndOfExtents(*file)) (*data_ends)[number] = *data_end;
   }
   return Status::OK();
 }
@@ -275,7 +281,8 @@ Status LsmStore::Open() {
                                    "the database has tables on level " + std::to_string(level));
   }
   recovered_.resize(configured);
-  if (Status s = CheckFiles(); !s.ok()) return s;
+  std::map<uint64_t, uint64_t> data_ends;
+  if (Status s = CheckFiles(&data_ends); !s.ok()) return s;
   std::vector<std::vector<TableRef>> levels(recovered_.size());
   OpenPieces pieces;
   std::vector<Extent> extents;
@@ -291,9 +298,9 @@ Status LsmStore::Open() {
     }
     SortLevel(level, &levels[level]);
   }
-  context_->ledger->AddRecovered(std::move(extents));
+  context_->ledger->AddRecovered(std::move(extents), data_ends);
   recovered_.clear();
-  values_.Open();
+  values_.Open(data_ends);
   SetVersion(std::move(levels));
   if (const char* broken = version_->BrokenInvariant()) {
     return Status::Corruption("manifest: column family " + options_.column_family_name, broken);

@@ -114,7 +114,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   // Bits of the family's paths that have files of the table; 0 if there is one path.
   uint32_t PathsOf(const TphMeta& meta) const;
   // The files of the recovered tables exist, and are as long as the manifest says.
-  Status CheckFiles() const;
+  Status CheckFiles(std::map<uint64_t, uint64_t>* data_ends) const;
   Status CheckRecovered(const TphMeta& meta) const;
   // Edits say what files say: of a primary, or before Open what a repair has found.
   bool FollowsFiles() const { return context_->read_only || !recovered_.empty(); }

@@ -804,7 +804,7 @@ TEST_F(LedgerTest, Rule9PartsOfPagesArePunchedWithTheirNeighbours) {
   EXPECT_EQ(ledger.TotalBytes(), 4096u + 100);
 }
 
-// A close or a crash forgets what was dead; the next open sees it between what is live.
+// A close or a crash forgets what was dead; the next open sees it around what is live.
 TEST_F(LedgerTest, Rule9GapsOfARecoveredFileAreDead) {
   ExtentLedger ledger(&fs_, &files_, 128 << 10);
   const std::vector<Extent> live = {{1, 36, 100}, {1, 136, 1000}, {1, 512 << 10, 4096}};
@@ -813,6 +813,18 @@ TEST_F(LedgerTest, Rule9GapsOfARecoveredFileAreDead) {
   ASSERT_TRUE(Free(&ledger).ok());
   EXPECT_EQ(Punches(), 1u);
   EXPECT_EQ(ledger.TotalBytes(), 4096u + 4096u);
+}
+
+TEST_F(LedgerTest, Rule9BothEndsOfARecoveredFileAreDead) {
+  for (const bool known : {false, true}) {
+    ExtentLedger ledger(&fs_, &files_, 128 << 10);
+    std::map<uint64_t, uint64_t> ends;
+    if (known) ends[1] = 1 << 20;
+    ledger.AddRecovered({{1, 256 << 10, 4096}}, ends);
+    const uint64_t behind = known ? (768 << 10) - 4096 : 0;
+    EXPECT_EQ(ledger.DeadBytes(), (256 << 10) - 36 + behind);
+    EXPECT_EQ(ledger.TotalBytes(), (256 << 10) + 4096 + behind);
+  }
 }
 
 TEST_F(LedgerTest, Rule9NotWhileDeletionsAreDisabled) {

@@ -171,18 +171,26 @@ void ExtentLedger::Mark(uint64_t number, const File& file) {
   if (longest >= min_punch_bytes_) punch_candidates_[number] = longest >= large_punch_bytes_;
 }
 
-void ExtentLedger::AddRecovered(std::vector<Extent> extents) {
+void ExtentLedger::AddRecovered(std::vector<Extent> extents, const std::map<uint64_t, uint64_t>& ends) {
   std::erase_if(extents, [](const Extent& e) { return e.length == 0; });
   std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
     return std::pair(a.file_number, a.offset) < std::pair(b.file_number, b.offset);
   });
   for (const Extent& e : extents) Add(e);
   MutexLock lock(&mu_);
-  for (size_t i = 1; i < extents.size(); ++i) {
-    const uint64_t number = extents[i].file_number;
-    if (extents[i - 1].file_number != number) continue;
-    const uint64_t begin = extents[i - 1].offset + extents[i - 1].length;
-    if (begin < extents[i].offset) AddDead(number, &files_[number], begin, extents[i].offset);
+  const auto add_gap = [&](uint64_t number, uint64_t begin, uint64_t end) {
+    if (begin >= end) return;
+    File& file = files_[number];
+    file.end = std::max(file.end, end);
+    AddDead(number, &file, begin, end);
+  };
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const Extent& e = extents[i];
+    const bool first = i == 0 || extents[i - 1].file_number != e.file_number;
+    const bool last = i + 1 == extents.size() || extents[i + 1].file_number != e.file_number;
+    add_gap(e.file_number, first ? kCompactionFileHeaderBytes : extents[i - 1].offset + extents[i - 1].length, e.offset);
+    const auto known = last ? ends.find(e.file_number) : ends.end();
+    if (known != ends.end()) add_gap(e.file_number, e.offset + e.length, known->second);
   }
 }
 

@@ -76,12 +76,12 @@ class ExtentLedger {
     uint64_t number;
     std::string path;
   };
-  // Unlinks all dead files and reports them; called without locks. Returns the first error, after all were
+  // Unlinks all dead files and reports them; called without the database mutex. Returns the first error, after all were
   // tried.
   Status Purge(std::vector<Unlinked>* unlinked);
   bool HasDeadFiles() const;
 
-  // Punches the largest runs, one pass; called without locks, off the write path. A run that is longer than
+  // Punches the largest runs, one pass; called without the database mutex, off the write path. A run that is longer than
   // the rest of `bytes` is punched in parts. At least one hole is punched.
   struct PunchLimits {
     uint64_t bytes = UINT64_MAX;
@@ -93,9 +93,9 @@ class ExtentLedger {
   bool HasHoles(bool small) const;
   // Dead bytes of the files that have something to punch, small or large.
   uint64_t PunchableBytes() const;
-  // All extents in use of their files, as recovery found them: bytes between them are dead, and
-  // perhaps not yet punched.
-  void AddRecovered(std::vector<Extent> extents);
+  // All extents in use of their files, as recovery found them. Bytes between them and in front of them are dead, and
+  // perhaps not yet punched; so are those behind them, up to `ends` (by file), if that is known.
+  void AddRecovered(std::vector<Extent> extents, const std::map<uint64_t, uint64_t>& ends = {});
   // Removes and returns the files that may be unlinked; the caller unlinks them.
   std::vector<uint64_t> TakeDeadFiles();
 

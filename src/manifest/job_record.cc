@@ -18,6 +18,15 @@ uint32_t RecordChecksum(uint64_t file_id, const Slice& checked) {
   return Checksum32(checked, MixContext(file_id, kJobRecordFormat.magic));
 }
 
+// Empty: the file has none. `scratch` has kRecordTail bytes.
+Status ReadTail(const CompactionFile& file, char* scratch, Slice* tail) {
+  tail->clear();
+  if (file.size() < kRecordTail) return Status::OK();
+  Status s = file.file()->Read(file.size() - kRecordTail, kRecordTail, tail, scratch);
+  if (!s.ok() || tail->size() != kRecordTail || DecodeFixed64(tail->data() + 24) != kJobRecordFormat.magic) tail->clear();
+  return s;
+}
+
 }  // namespace
 
 Status AppendJobRecord(const JobRecord& record, CompactionFileWriter* file) {
@@ -43,10 +52,8 @@ Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record)
   *found = false;
   char scratch[kRecordTail];
   Slice tail;
-  if (file.size() < kRecordTail) return Status::OK();
-  Status s = file.file()->Read(file.size() - kRecordTail, kRecordTail, &tail, scratch);
-  if (!s.ok()) return s;
-  if (tail.size() != kRecordTail || DecodeFixed64(tail.data() + 24) != kJobRecordFormat.magic) return s;
+  Status s = ReadTail(file, scratch, &tail);
+  if (!s.ok() || tail.empty()) return s;
   const uint32_t version = DecodeFixed32(tail.data() + 16);
   if (!CanReadVersion(kJobRecordFormat, version)) {
     return Status::NotSupported(file.path(), "job record version " + std::to_string(version) + " is not known to this release");
@@ -80,6 +87,16 @@ Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record)
   }
   *found = true;
   return s;
+}
+
+std::optional<uint64_t> EndOfExtents(const CompactionFile& file) {
+  char scratch[kRecordTail];
+  Slice tail;
+  if (!ReadTail(file, scratch, &tail).ok()) return std::nullopt;
+  if (tail.empty()) return file.size();
+  if (!CanReadVersion(kJobRecordFormat, DecodeFixed32(tail.data() + 16))) return std::nullopt;
+  const uint64_t offset = DecodeFixed64(tail.data());
+  return offset <= file.size() - kRecordTail ? std::optional(offset) : std::nullopt;
 }
 
 }  // namespace compassdb

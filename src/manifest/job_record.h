@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,8 @@ Status AppendJobRecord(const JobRecord& record, CompactionFileWriter* file);
 
 // *found: the file has a whole record. NotSupported for a newer version.
 Status ReadJobRecord(const CompactionFile& file, bool* found, JobRecord* record);
+
+// Where the extents of a file end: at its record, or at its end. Null if that is not known.
+std::optional<uint64_t> EndOfExtents(const CompactionFile& file);
 
 }  // namespace compassdb

@@ -43,7 +43,7 @@ struct JobReport {
   uint64_t records_in = 0;
   uint64_t records_out = 0;
   CompactionIteratorStats merged;  // of jobs that merge
-  uint64_t range_tombstones_dropped = 0;  // nothing is below; one per part that drops it
+  uint64_t range_tombstones_dropped = 0;  // nothing is below; one per region that drops it
   uint64_t micros = 0;
   uint64_t cpu_micros = 0;  // of all threads of the job
   std::vector<uint64_t> input_files;   // physical

@@ -35,9 +35,9 @@ class FileChecksumGenFactory;
 
 namespace compassdb {
 
-// What all stores of one database share. Outlives them.
 class LogValues;
 
+// What all stores of one database share. Outlives them.
 struct StoreContext {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;

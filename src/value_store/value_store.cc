@@ -61,14 +61,14 @@ Status ValueStore::ApplyRecovered(const VersionEdit& edit) {
   return Status::OK();
 }
 
-void ValueStore::Open() {
+void ValueStore::Open(const std::map<uint64_t, uint64_t>& data_ends) {
   std::vector<ValueRunRef> runs;
   std::vector<Extent> extents;
   for (const auto& [id, meta] : recovered_) {
     runs.push_back(std::make_shared<ValueRun>(context_, meta));
     extents.push_back(meta.extent);
   }
-  context_->ledger->AddRecovered(std::move(extents));
+  context_->ledger->AddRecovered(std::move(extents), data_ends);
   recovered_.clear();
   SetVersion(std::move(runs));
 }

@@ -33,7 +33,8 @@ class ValueStore {
   Status ApplyRecovered(const VersionEdit& edit);
   const std::map<uint64_t, ValueRunMeta>& recovered() const { return recovered_; }
   // The runs that the edits left become the version.
-  void Open();
+  // `data_ends`: as ExtentLedger::AddRecovered.
+  void Open(const std::map<uint64_t, uint64_t>& data_ends);
 
   std::vector<ValueRunRef> Prepare(const VersionEdit& edit) const;
   // A version of these runs, in ascending order of their ids.

@@ -18,7 +18,7 @@ double TableHandle::DeadShare(const TphMeta& meta, uint64_t live_bytes) {
   return static_cast<double>(bytes - live_bytes) / static_cast<double>(bytes);
 }
 
-// Without snapshots a job leaves one record of a key, and no piece without live records.
+// Without snapshots a job leaves one record of a key, and no piece without live records, unless merge operands need it.
 TableHandle::Versions TableHandle::VersionBytes(const TphMeta& meta) {
   Versions versions;
   for (const TphPiece& p : meta.pieces) {

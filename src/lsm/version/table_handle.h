@@ -71,6 +71,7 @@ class TableHandle {
   bool has_range_tombstones() const { return has_range_tombstones_; }
   // Bytes that its range tombstones hide, as far as known (lsm/read/covered_data.h).
   uint64_t covered_bytes() const { return covered_bytes_; }
+  // In families with separated values only; else the maximum.
   SequenceNumber oldest_range_tombstone() const { return oldest_range_tombstone_; }
   // Before the table is shared.
   void SetCovered(uint64_t bytes, SequenceNumber oldest) {

@@ -11,7 +11,7 @@ namespace compassdb {
 
 namespace {
 
-constexpr size_t kHeaderBytes = 36;
+constexpr size_t kHeaderBytes = kCompactionFileHeaderBytes;
 constexpr size_t kChecksummedBytes = kHeaderBytes - 4;
 
 std::string EncodeHeader(uint64_t number, uint64_t id) {

@@ -16,6 +16,9 @@
 
 namespace compassdb {
 
+// Extents begin behind it.
+inline constexpr uint64_t kCompactionFileHeaderBytes = 36;
+
 // Writes a compaction file front to back. One thread at a time; of a shared file, extents by any (extent_writer.h).
 class CompactionFileWriter {
  public:

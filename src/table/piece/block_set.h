@@ -26,7 +26,7 @@ class BlockSet final : public ReadyBlocks {
   // Once for each Get that will follow. Before Load.
   void Want(PieceRef piece, uint32_t block);
   void Load(const BlockReadOptions& read);
-  // False if Want was not called, or as often as Get already.
+  // False after as many calls as Want had.
   bool Get(uint64_t file_id, uint64_t offset, BlockRef* ref, Status* status) override;
   void Clear();
 
