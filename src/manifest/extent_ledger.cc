@@ -178,7 +178,7 @@ void ExtentLedger::AddRecovered(std::vector<Extent> extents, const std::map<uint
   });
   for (const Extent& e : extents) Add(e);
   MutexLock lock(&mu_);
-  const auto add_gap = [&](uint64_t number, uint64_t begin, uint64_t end) {
+  const auto add_gap = [&](uint64_t number, uint64_t begin, uint64_t end) REQUIRES(mu_) {
     if (begin >= end) return;
     File& file = files_[number];
     file.end = std::max(file.end, end);

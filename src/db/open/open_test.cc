@@ -54,7 +54,7 @@ TEST_F(OpenTest, ACreationThatFailsLeavesNothing) {
 TEST_F(OpenTest, ACreationThatFailsLeavesTheLogThatWasThere) {
   options_.max_log_file_size = 200;  // its own LOG becomes several
   const std::string before = "2026/11/21-06:45:41.123456 7f3a of an earlier database\n";
-  for (const std::string log : {InfoLogFileName(name_), "/info/" + SharedInfoLogName(name_)}) {
+  for (const std::string& log : {InfoLogFileName(name_), "/info/" + SharedInfoLogName(name_)}) {
     const std::string dir = ParentOf(log), base = log.substr(dir.size() + 1);
     if (dir != name_) options_.db_log_dir = dir;
     ASSERT_TRUE(fs_->CreateDir(dir).ok());
