@@ -37,7 +37,8 @@ class ValueResolver {
     rocksdb::Slice user_key;
     rocksdb::Slice ref;
   };
-  // Reads of this call continue while those of the call before are resolved; otherwise they are dropped.
+  // Reads of the next call continue while those of the call before are resolved. Otherwise that call is due when the
+  // values of this one are used up.
   virtual bool overlaps() const { return false; }
   virtual void ReadAhead(std::span<const Upcoming> /*coming*/, bool /*keep*/) {}
 };

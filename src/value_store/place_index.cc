@@ -139,6 +139,9 @@ bool PlaceIndex::Find(uint64_t number, ValuePlace* place) const {
     uint64_t difference = static_cast<uint8_t>(*next);
     if (difference < 0x80) {
       ++next;
+    } else if (const uint64_t above = static_cast<uint8_t>(next[1]); above < 0x80) {
+      difference = (difference & 0x7f) | above << 7;
+      next += 2;
     } else {
       next = GetVarint64Ptr(next, limit, &difference);
     }

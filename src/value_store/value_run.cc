@@ -64,6 +64,12 @@ ValueRun::~ValueRun() {
   }
   if (context_->paged) context_->tables->index_cache.Erase(cache_key_);
   if (!obsolete_.load(std::memory_order_relaxed)) return;
+  std::shared_ptr<CompactionFile> closed;  // before the ledger deletes it
+  {
+    MutexLock lock(&context_->files_mu);
+    closed.swap(held_);
+  }
+  closed.reset();
   context_->ledger->Release(meta_.extent);
   context_->held_bytes -= meta_.extent.length;
 }
@@ -76,8 +82,19 @@ Status ValueRun::Corruption(const std::string& what) const {
                                 std::to_string(meta_.extent.offset) + ": " + what);
 }
 
-Status ValueRun::OpenFile(std::shared_ptr<CompactionFile>* file) const {
-  return context_->tables->files->GetExtent(meta_.extent, meta_.file_id, file);
+Status ValueRun::File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const {
+  *file = open_.load(std::memory_order_acquire);
+  if (*file != nullptr) return Status::OK();
+  FileCache& files = *context_->tables->files;
+  Status s = files.GetExtent(meta_.extent, meta_.file_id, holder);
+  *file = holder->get();
+  if (!s.ok() || !files.MayHold()) return s;
+  MutexLock lock(&context_->files_mu);
+  if (held_ == nullptr) {
+    held_ = *holder;
+    open_.store(held_.get(), std::memory_order_release);
+  }
+  return s;
 }
 
 Status ValueRun::CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const {
@@ -86,8 +103,9 @@ Status ValueRun::CheckRead(const ValuePlace& place, bool verify_checksum, const 
 }
 
 Status ValueRun::Read(uint64_t offset, uint64_t n, std::string* room, Slice* bytes) const {
-  std::shared_ptr<CompactionFile> file;
-  Status s = OpenFile(&file);
+  std::shared_ptr<CompactionFile> holder;
+  const CompactionFile* file = nullptr;
+  Status s = File(&holder, &file);
   if (!s.ok()) return s;
   if (offset > meta_.extent.length || n > meta_.extent.length - offset) {
     return Corruption("a place outside of the run");
@@ -187,13 +205,14 @@ void ValueRun::LoadTogether(std::vector<const ValueRun*> runs) {
     return x.file_number != y.file_number ? x.file_number < y.file_number : x.offset < y.offset;
   });
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  std::vector<std::shared_ptr<CompactionFile>> files(runs.size());
+  std::vector<std::shared_ptr<CompactionFile>> holders(runs.size());
+  std::vector<const CompactionFile*> files(runs.size());
   std::vector<std::string> rooms(runs.size());
   std::vector<ReadRequest> reads(runs.size());
   ReadBatch batch;  // destroyed first
   for (size_t i = 0; i < runs.size(); ++i) {
     const ValueRunMeta& meta = runs[i]->meta_;
-    reads[i].status = runs[i]->OpenFile(&files[i]);
+    reads[i].status = runs[i]->File(&holders[i], &files[i]);
     if (!reads[i].status.ok()) continue;
     rooms[i].resize(meta.places_bytes);
     reads[i].offset = meta.extent.offset + runs[i]->places_offset();

@@ -51,6 +51,7 @@ struct ValueContext {
   // Shared by runs, because there may be a run for every few dozen values. A run's places are loaded under one of them.
   mutable std::array<Mutex, 16> load_mu;
   mutable Mutex hints_mu;
+  mutable Mutex files_mu;  // a leaf
 };
 
 // ValueRunMeta's hints, as far as they are known by now.
@@ -80,8 +81,9 @@ class ValueRun {
   Status Find(uint64_t number, bool cache_only, bool* found, ValuePlace* place) const;
   // The whole record, checked. It is in *room or in memory of the file system.
   Status ReadRecord(const ValuePlace& place, bool verify_checksum, std::string* room, Slice* record) const;
-  // For reads of the caller: the file, and a check that the read bytes are the whole record.
-  Status OpenFile(std::shared_ptr<CompactionFile>* file) const;
+  // For reads of the caller: the file, and a check that the read bytes are the whole record. The run holds the file if
+  // there may be many open ones; else *holder does.
+  Status File(std::shared_ptr<CompactionFile>* holder, const CompactionFile** file) const;
   Status CheckRead(const ValuePlace& place, bool verify_checksum, const Slice& record) const;
   // The key table.
   Status ReadKeys(std::vector<ValueEntry>* values, std::vector<ValueNotice>* notices,
@@ -131,6 +133,8 @@ class ValueRun {
   const ValueRunMeta meta_;
   const IndexCache::Key cache_key_;
   mutable std::atomic<const PlaceIndex*> places_{nullptr};  // owned; null: not loaded, or paged
+  mutable std::atomic<const CompactionFile*> open_{nullptr};  // held_, once it is set
+  mutable std::shared_ptr<CompactionFile> held_ GUARDED_BY(context_->files_mu);
   std::atomic<bool> obsolete_{false};
   std::atomic<bool> counted_;
   ValueHints hints_ GUARDED_BY(context_->hints_mu);

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "env/sim/memory_file_system.h"
+#include "env/sim/fault_injection_file_system.h"
 #include "format/file_names.h"
 #include "store/store.h"
 #include "util/hash.h"
@@ -84,7 +84,7 @@ class ValueRunTest : public ::testing::Test {
     files_.Evict(1);
   }
 
-  MemoryFileSystem fs_;
+  FaultInjectionFileSystem fs_;
   FileCache files_;
   ExtentLedger ledger_;
   const KeyHasher hasher_;
@@ -237,6 +237,127 @@ TEST_F(ValueRunTest, TruncatedFilesAreFound) {
     for (const ValueRunRef& run : Open(metas)) found = found || !run->Verify().ok();
     EXPECT_TRUE(found) << size;
   }
+}
+
+class ValueReadsTest : public ValueRunTest {
+ protected:
+  static constexpr int kValues = 200;
+
+  void Make() {
+    metas_ = Write(kValues, &refs_);
+    Reopen();
+  }
+  // Runs hold the files that they have opened.
+  void Reopen() {
+    version_ = std::make_unique<ValueVersion>(context_, Open(metas_));
+    for (const ValueRunRef& run : version_->runs()) run->Load().PermitUncheckedError();
+  }
+  std::vector<ValueRequest> Requests() {
+    std::vector<ValueRequest> requests;
+    values_ = std::vector<rocksdb::PinnableSlice>(kValues);
+    keys_.clear();
+    for (int i = 0; i < kValues; ++i) keys_.push_back(Key(i));
+    for (size_t i = 0; i < kValues; ++i) {
+      requests.push_back({keys_[i], hasher_(keys_[i]), refs_[i], &values_[i], Status()});
+    }
+    return requests;
+  }
+  // How many of them have their value, which all others must not have.
+  static int CountRight(const std::vector<ValueRequest>& requests) {
+    int right = 0;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (!requests[i].status.ok()) continue;
+      ++right;
+      EXPECT_EQ(requests[i].value->ToString(), Value(static_cast<int>(i)));
+    }
+    return right;
+  }
+
+  std::vector<ValueRunMeta> metas_;
+  std::vector<std::string> refs_, keys_;
+  std::vector<rocksdb::PinnableSlice> values_;
+  std::unique_ptr<ValueVersion> version_;
+};
+
+TEST_F(ValueReadsTest, NeighboursAreOneRead) {
+  Make();
+  for (const bool share : {false, true}) {
+    std::vector<ValueRequest> requests = Requests();
+    fs_.ResetCounts();
+    ValueReads reads;
+    reads.Start(*version_, {}, /*fill_cache=*/false, share, requests);
+    reads.Finish();
+    EXPECT_EQ(CountRight(requests), kValues);
+    // Of about 40 KB, in reads of 16 KB.
+    EXPECT_LE(fs_.Count(FaultOp::kRead), 5u);
+    EXPECT_EQ(values_.front().IsPinned(), share);
+  }
+}
+
+TEST_F(ValueReadsTest, SharedMemoryStaysWithItsValues) {
+  Make();
+  std::vector<ValueRequest> requests = Requests();
+  rocksdb::PinnableSlice kept;
+  {
+    ValueReads reads;
+    reads.Start(*version_, {}, false, /*share=*/true, requests);
+    reads.Finish();
+    kept.PinSlice(values_[7], &values_[7]);
+    requests = Requests();  // releases the others
+    reads.Start(*version_, {}, false, /*share=*/true, requests);
+    reads.Finish();
+    EXPECT_EQ(CountRight(requests), kValues);
+    requests = Requests();
+  }
+  EXPECT_EQ(kept.ToString(), Value(7));
+}
+
+TEST_F(ValueReadsTest, AFailedReadOfSeveralIsRepeatedForEach) {
+  Make();
+  for (const bool share : {false, true}) {
+    std::vector<ValueRequest> requests = Requests();
+    fs_.FailNth(FaultOp::kRead, 1, "", Status::IOError("injected"));
+    ValueReads reads;
+    reads.Start(*version_, {}, false, share, requests);
+    reads.Finish();
+    EXPECT_EQ(CountRight(requests), kValues);
+  }
+  std::vector<ValueRequest> requests = Requests();
+  fs_.FailAll(FaultOp::kRead, "", Status::IOError("injected"));
+  version_->ReadMany({}, requests);
+  for (const ValueRequest& r : requests) EXPECT_TRUE(r.status.IsIOError()) << r.status.ToString();
+}
+
+TEST_F(ValueReadsTest, DamageOfOneValueIsNotThatOfItsNeighbours) {
+  Make();
+  std::string whole;
+  ASSERT_TRUE(ReadFileToString(&fs_, PieceFileName("/db", 1), &whole).ok());
+  whole[metas_[1].extent.offset + 40] ^= 1;
+  Rewrite(whole);
+  Reopen();
+  std::vector<ValueRequest> requests = Requests();
+  version_->ReadMany({}, requests);
+  EXPECT_EQ(CountRight(requests), kValues - 1);
+  // The file ends within a run.
+  Rewrite(whole.substr(0, metas_[1].extent.offset + 1000));
+  Reopen();
+  requests = Requests();
+  version_->ReadMany({}, requests);
+  EXPECT_GT(CountRight(requests), 0);
+  for (const ValueRequest& r : requests) EXPECT_TRUE(r.status.ok() || r.status.IsCorruption()) << r.status.ToString();
+}
+
+TEST_F(ValueReadsTest, OneValueMayBeWantedTwice) {
+  Make();
+  std::vector<ValueRequest> requests = Requests();
+  rocksdb::PinnableSlice again;
+  requests.push_back(requests[3]);
+  requests.back().value = &again;
+  version_->ReadMany({}, requests);
+  ASSERT_TRUE(requests.back().status.ok());
+  EXPECT_EQ(again.ToString(), Value(3));
+  requests.pop_back();
+  EXPECT_EQ(CountRight(requests), kValues);
 }
 
 class ValueGcTest : public ValueRunTest {

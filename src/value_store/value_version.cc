@@ -137,51 +137,33 @@ Status ValueVersion::Read(const BlockReadOptions& read, const Slice& user_key, c
   Slice record;
   s = run->ReadRecord(place, read.verify_checksums, value->GetSelf(), &record);
   if (s.ok()) s = timer.End();
-  return s.ok() ? Accept(read.fill_cache, *run, place, user_key, parsed, value) : s;
+  return s.ok() ? Accept(read.fill_cache, *run, place, user_key, parsed, record, nullptr, value) : s;
 }
 
 void ValueVersion::ReadMany(const BlockReadOptions& read, std::span<ValueRequest> requests) const {
   ValueReads reads;
-  reads.Start(*this, read, read.fill_cache, requests);
+  reads.Start(*this, read, read.fill_cache, /*share=*/false, requests);
   reads.Finish();
 }
 
-void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache,
+void ValueReads::Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache, bool share,
                        std::span<ValueRequest> requests) {
   Drop();
   version_ = &version;
   read_ = &read;
   fill_cache_ = fill_cache;
+  share_ = share;
   const ValueContext& context = *version.context_;
   for (ValueRequest& r : requests) {
     Wanted w{&r, {}, nullptr, {}, nullptr};
     r.status = ParseRef(r.ref, r.user_key, &w.ref);
     if (!r.status.ok()) continue;
     if (context.cache != nullptr && FindCachedValue(context, w.ref.number, r.value)) continue;
-    wanted_.push_back(std::move(w));
+    wanted_.push_back(w);
   }
   LocateAll();
-  // Sorts requests by file and place.
-  std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) {
-    const Extent& x = a.run->meta().extent;
-    const Extent& y = b.run->meta().extent;
-    if (x.file_number != y.file_number) return x.file_number < y.file_number;
-    return x.offset + a.place.offset < y.offset + b.place.offset;
-  });
-  reads_.assign(wanted_.size(), ReadRequest());
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    std::string* const room = wanted_[i].request->value->GetSelf();
-    room->resize(wanted_[i].place.size);
-    reads_[i].offset = wanted_[i].run->meta().extent.offset + wanted_[i].place.offset;
-    reads_[i].length = wanted_[i].place.size;
-    reads_[i].scratch = room->data();
-  }
-  for (size_t begin = 0; begin < wanted_.size();) {
-    size_t end = begin + 1;
-    while (end < wanted_.size() && wanted_[end].file == wanted_[begin].file) ++end;
-    wanted_[begin].file->file()->AddReads(&reads_[begin], end - begin, &batch_);
-    begin = end;
-  }
+  OpenFiles();
+  AddReads();
 }
 
 // Places that are not in memory are loaded together. For each value the places of the run that is searched first, then
@@ -202,9 +184,49 @@ void ValueReads::LocateAll() {
   std::erase_if(wanted_, [&](Wanted& w) {
     Status& s = w.request->status;
     if (read_->cache_only) s = version_->Locate(*read_, w.request->hash, w.ref.number, &w.run, &w.place);
-    if (s.ok()) s = w.run->OpenFile(&w.file);
     return !s.ok();
   });
+}
+
+void ValueReads::OpenFiles() {
+  std::erase_if(wanted_, [&](Wanted& w) {
+    std::shared_ptr<CompactionFile> opened;
+    w.request->status = w.run->File(&opened, &w.file);
+    if (opened != nullptr) files_.push_back(std::move(opened));
+    return !w.request->status.ok();
+  });
+}
+
+void ValueReads::AddReads() {
+  places_.clear();
+  for (const Wanted& w : wanted_) {
+    const Extent& extent = w.run->meta().extent;
+    places_.push_back({extent.file_number, extent.offset + w.place.offset, w.place.size,
+                       static_cast<uint32_t>(&w - wanted_.data())});
+  }
+  JoinPlaces(&places_, &spans_);
+  size_t bytes = 0;
+  for (const ReadSpan& span : spans_) bytes += ReadsIntoValue(span) ? 0 : span.length;
+  char* next = bytes == 0 ? nullptr : room_.Reserve(bytes);
+  reads_.assign(spans_.size(), ReadRequest());
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    const ReadSpan& span = spans_[i];
+    reads_[i].offset = span.offset;
+    reads_[i].length = span.length;
+    if (ReadsIntoValue(span)) {
+      std::string* const room = FirstOf(span).request->value->GetSelf();
+      room->resize(span.length);
+      reads_[i].scratch = room->data();
+    } else {
+      reads_[i].scratch = next;
+      next += span.length;
+    }
+  }
+  for (size_t begin = 0, end = 0; begin < spans_.size(); begin = end) {
+    const CompactionFile* const file = FirstOf(spans_[begin]).file;
+    for (end = begin + 1; end < spans_.size() && FirstOf(spans_[end]).file == file;) ++end;
+    file->file()->AddReads(&reads_[begin], end - begin, &batch_);
+  }
 }
 
 void ValueReads::Finish() {
@@ -220,32 +242,54 @@ void ValueReads::Finish() {
     batch_.Abandon();
   }
   const Status too_long = timer.End();
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    const Wanted& w = wanted_[i];
-    ValueRequest& r = *w.request;
-    r.status = late.ok() ? reads_[i].status : late;
-    std::string* const room = r.value->GetSelf();
-    if (r.status.ok()) r.status = w.run->CheckRead(w.place, read_->verify_checksums, reads_[i].result);
-    if (!r.status.ok()) continue;
-    if (reads_[i].result.data() != room->data()) {
-      room->assign(reads_[i].result.data(), reads_[i].result.size());
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    const ReadSpan& span = spans_[i];
+    const ReadRequest& read = reads_[i];
+    if (late.ok() && read.status.ok() && read.result.data() != read.scratch) {
+      memcpy(read.scratch, read.result.data(), read.result.size());
     }
-    r.status = too_long.ok()
-                   ? version_->Accept(fill_cache_, *w.run, w.place, r.user_key, w.ref, r.value)
-                   : too_long;
+    for (uint32_t at = span.first; at < span.first + span.count; ++at) {
+      const FilePlace& place = places_[at];
+      const Wanted& w = wanted_[place.index];
+      Status& s = w.request->status;
+      const size_t before = std::min<size_t>(place.offset - span.offset, read.result.size());
+      const Slice record(read.scratch + before, std::min<size_t>(place.size, read.result.size() - before));
+      if (!late.ok()) {
+        s = late;
+      } else if (!read.status.ok()) {
+        s = span.count == 1 ? read.status : ReadAlone(w);
+      } else {
+        s = w.run->CheckRead(w.place, read_->verify_checksums, record);
+        if (s.ok()) s = too_long.ok() ? Take(w, record) : too_long;
+      }
+    }
   }
   wanted_.clear();
+}
+
+Status ValueReads::Take(const Wanted& w, const Slice& record) {
+  return version_->Accept(fill_cache_, *w.run, w.place, w.request->user_key, w.ref, record,
+                          share_ ? &room_ : nullptr, w.request->value);
+}
+
+// What a read of several could not read may be damage of one.
+Status ValueReads::ReadAlone(const Wanted& w) {
+  Slice record;
+  Status s = w.run->ReadRecord(w.place, read_->verify_checksums, w.request->value->GetSelf(), &record);
+  if (!s.ok()) return s;
+  return version_->Accept(fill_cache_, *w.run, w.place, w.request->user_key, w.ref, record, nullptr,
+                          w.request->value);
 }
 
 void ValueReads::Drop() {
   batch_.Abandon();
   wanted_.clear();
+  files_.clear();
 }
 
-Status ValueVersion::Accept(bool fill_cache, const ValueRun& run,
-                            const ValuePlace& place, const Slice& user_key,
-                            const ValueRef& ref, rocksdb::PinnableSlice* value) const {
-  std::string* const room = value->GetSelf();
+Status ValueVersion::Accept(bool fill_cache, const ValueRun& run, const ValuePlace& place, const Slice& user_key,
+                            const ValueRef& ref, const Slice& record, SharedRoom* room,
+                            rocksdb::PinnableSlice* value) const {
   Tick(context_->tables->options.statistics, rocksdb::BLOB_DB_BLOB_FILE_BYTES_READ, place.size);
   if (rocksdb::PerfContext* perf = PerfCounters()) {
     ++perf->blob_read_count;
@@ -257,25 +301,34 @@ Status ValueVersion::Accept(bool fill_cache, const ValueRun& run,
                                   std::to_string(place.offset) + " " + what);
   };
   ParsedValueRecord parsed;
-  if (!ParseValueRecord(*room, &parsed) || parsed.number != ref.number ||
+  if (!ParseValueRecord(record, &parsed) || parsed.number != ref.number ||
       parsed.user_key != user_key) {
     return bad("is of another value or key");
   }
-  if (parsed.compression == rocksdb::kNoCompression) {
-    room->erase(0, static_cast<size_t>(parsed.stored.data() - room->data()));
-  } else {
-    std::string plain;
+  std::string* const self = value->GetSelf();
+  Slice plain = parsed.stored;
+  std::string decompressed;
+  if (parsed.compression != rocksdb::kNoCompression) {
     Status s;
     {
       const PerfTimer timer(&rocksdb::PerfContext::blob_decompress_time);
       const StatTimer watch(context_->tables->options.statistics, rocksdb::BLOB_DB_DECOMPRESSION_MICROS);
-      s = Decompress(parsed.compression, parsed.stored, ref.size, &plain);
+      s = Decompress(parsed.compression, parsed.stored, ref.size, &decompressed);
     }
     if (!s.ok()) return s.IsMemoryLimit() ? s : bad(s.ToString());
-    room->swap(plain);
+    plain = decompressed;
   }
-  if (room->size() != ref.size) return bad("has a value of another size than its table says");
-  value->PinSelf();
+  if (plain.size() != ref.size) return bad("has a value of another size than its table says");
+  if (parsed.compression != rocksdb::kNoCompression) {
+    self->swap(decompressed);
+  } else if (room != nullptr) {
+    room->Pin(plain, value);
+  } else if (record.data() == self->data()) {
+    self->erase(0, static_cast<size_t>(plain.data() - self->data()));
+  } else {
+    self->assign(plain.data(), plain.size());
+  }
+  if (!value->IsPinned()) value->PinSelf();
   if (context_->cache != nullptr && fill_cache) KeepValue(*context_, ref.number, *value);
   return Status::OK();
 }

@@ -14,6 +14,8 @@
 #include "format/key_hash.h"
 #include "store/store.h"
 #include "table/read_options.h"
+#include "value_store/read_spans.h"
+#include "value_store/shared_room.h"
 #include "value_store/value_ref.h"
 #include "value_store/value_run.h"
 
@@ -105,9 +107,10 @@ class ValueVersion {
   // The same for a reader that may not be allowed to read files.
   Status Locate(const BlockReadOptions& read, const KeyHash& hash, uint64_t number,
                 const ValueRun** run, ValuePlace* place) const;
-  // Makes the value of a record that was read into the value's own memory.
-  Status Accept(bool fill_cache, const ValueRun& run, const ValuePlace& place,
-                const Slice& user_key, const ValueRef& ref, rocksdb::PinnableSlice* value) const;
+  // Makes the value of a record, which is *value->GetSelf(), or in `room` (not null: the value is pinned to it), or
+  // elsewhere.
+  Status Accept(bool fill_cache, const ValueRun& run, const ValuePlace& place, const Slice& user_key,
+                const ValueRef& ref, const Slice& record, SharedRoom* room, rocksdb::PinnableSlice* value) const;
 
   const std::shared_ptr<const ValueContext> context_;
   const std::vector<ValueRunRef> runs_;
@@ -126,35 +129,51 @@ class ValueVersion {
   uint64_t most_small_runs_ = 0;
 };
 
-// Values that are read together, concurrently with their reader.
+// Values that are read together, concurrently with their reader; neighbours by one read.
 //
 // One thread. Version, options, and requests with all that they point to must stay valid until Finish, Drop or
 // the destructor.
 class ValueReads {
  public:
-  // Collects the reads of one batch; those of an earlier one are dropped.
-  void Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache,
+  // Collects the reads of one batch; those of an earlier one are dropped. `share`: values are pinned to memory that
+  // they share. Otherwise each has its own.
+  void Start(const ValueVersion& version, const BlockReadOptions& read, bool fill_cache, bool share,
              std::span<ValueRequest> requests);
   // Begins the reads.
   void Submit() { batch_.Submit(); }
+  // Some are not done yet.
+  bool pending() const { return !batch_.empty(); }
   // Waits for them: each request has its value or its error.
   void Finish();
   void Drop();
 
  private:
-  void LocateAll();
   struct Wanted {
     ValueRequest* request;
     ValueRef ref;
     const ValueRun* run;
     ValuePlace place;
-    std::shared_ptr<CompactionFile> file;
+    const CompactionFile* file;
   };
+  void LocateAll();
+  void OpenFiles();
+  void AddReads();
+  bool ReadsIntoValue(const ReadSpan& span) const { return !share_ && span.count == 1; }
+  Wanted& FirstOf(const ReadSpan& span) { return wanted_[places_[span.first].index]; }
+  // The record's bytes in what was read for its span.
+  Status Take(const Wanted& wanted, const Slice& record);
+  Status ReadAlone(const Wanted& wanted);
+
   const ValueVersion* version_ = nullptr;
   const BlockReadOptions* read_ = nullptr;
   bool fill_cache_ = false;
+  bool share_ = false;
   std::vector<Wanted> wanted_;
-  std::vector<ReadRequest> reads_;
+  std::vector<std::shared_ptr<CompactionFile>> files_;  // that their runs do not hold
+  std::vector<FilePlace> places_;                       // of `wanted_`
+  std::vector<ReadSpan> spans_;                         // over them
+  std::vector<ReadRequest> reads_;                      // of the spans
+  SharedRoom room_;
   ReadBatch batch_;  // destroyed first
 };
 

@@ -65,7 +65,7 @@ bool BackwardWalk::MakeResult(bool has_base, ValueType base, bool* found) {
   bool entity = has_base && base == kTypeWideColumnEntity;
   Slice value = *p.value.copied();
   if (has_base && base == kTypeBlobIndex) {
-    p.separated.Meet(p.key, /*forward=*/false, &p.target);
+    p.MeetSeparated(/*forward=*/false);
     if (!p.Fetch(value)) return false;
     const ValueResolver::Version& version = p.separated.version();
     p.operands.DropUpTo(version.sequence);

@@ -62,7 +62,7 @@ struct ForwardWalk::Passing {
 
 WalkPosition ForwardWalk::ShowSeparated(const Slice& ref, bool* gone) {
   WalkParts& p = parts_;
-  p.separated.Meet(p.key, /*forward=*/true, &p.target);
+  p.MeetSeparated(/*forward=*/true);
   if (!p.Fetch(ref)) return WalkPosition::kInvalid;
   const ValueResolver::Version& version = p.separated.version();
   if (version.entity) return p.SetEntity(*p.value.separated()) ? WalkPosition::kAtResult : WalkPosition::kInvalid;

@@ -18,14 +18,18 @@ Status SeparatedValues::Fetch(const CurrentKey& key, const Slice& ref, rocksdb::
   return s.IsNotFound() ? SeparatedValueIsGone(key.stored()) : s;
 }
 
-// If reads can overlap, the next window begins as soon as the last one is used.
+// If reads can overlap, the next window begins as soon as the last one is used, else where the last one ends. The scout
+// is there, unless the walk passed hidden values.
 void SeparatedValues::LookAhead(const CurrentKey& key, bool forward, SeekTarget* target) {
   const DBIterSource& source = entries_.source();
   const bool first = walked_ == kWalkBeforeReadAhead + 1;
   bool unknown = first || scout_ == nullptr || forward_ != forward;
   forward_ = forward;
-  unknown = unknown || IsBehind(key.stored(), until_);
-  if (!unknown && (scout_done_ || !source.values->overlaps() || IsBehind(from_, key.stored()))) return;
+  if (!unknown && IsBehind(key.stored(), until_)) {
+    unknown = !ScoutIsAt(key.stored());
+  } else if (!unknown && (scout_done_ || !source.values->overlaps() || IsBehind(from_, key.stored()))) {
+    return;
+  }
   if (scout_ == nullptr && source.pins != nullptr) scout_ = source.pins->NewScout();
   if (scout_ == nullptr) return;
   const size_t window =
@@ -44,6 +48,10 @@ void SeparatedValues::LookAhead(const CurrentKey& key, bool forward, SeekTarget*
   from_.assign(coming_.front().user_key.data(), coming_.front().user_key.size());
   until_.assign(coming_.back().user_key.data(), coming_.back().user_key.size());
   source.values->ReadAhead(coming_, /*keep=*/walked_ < kLongWalk);
+}
+
+bool SeparatedValues::ScoutIsAt(const Slice& key) const {
+  return scout_->Valid() && order_.Compare(ExtractUserKey(scout_->key()), key) == 0;
 }
 
 bool SeparatedValues::IsPastEnd(const Slice& user_key) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The separated values of an iterator's walk. In both directions they are read together, in growing windows (HashKV
-// 3.6), two at a time: the second is read while the first is walked. A window is a sixth of the walk so far, so a walk
-// that ends has read little for nothing. Values of long walks are not added to caches, because they would replace
-// values that are read by key.
+// 3.6). Where reads wait for a device, the next window is read while one is walked. A window is a sixth of the walk so
+// far, so a walk that ends has read little for nothing. Values of long walks are not added to caches, because they
+// would replace values that are read by key.
 #pragma once
 
 #include <string>
@@ -25,7 +25,8 @@ class SeparatedValues {
   void Restart() { walked_ = 0; }
   // Before the source is replaced.
   void ForgetSource() { scout_.reset(); }
-  // The walk is at a separated value, of `key`: begins to read it and the next ones, unless that was done.
+  // The walk is at a separated value, of `key`: begins to read it and the next ones, unless that was done. The value
+  // before is not in use any more.
   void Meet(const CurrentKey& key, bool forward, SeekTarget* target) {
     if (++walked_ > kWalkBeforeReadAhead) LookAhead(key, forward, target);
   }
@@ -42,6 +43,7 @@ class SeparatedValues {
 
   void LookAhead(const CurrentKey& key, bool forward, SeekTarget* target);
   void Collect(size_t window, bool unknown);
+  bool ScoutIsAt(const Slice& key) const;
   bool IsPastEnd(const Slice& user_key) const;
   // In the direction of the walk.
   bool IsBehind(const Slice& key, const Slice& mark) const {

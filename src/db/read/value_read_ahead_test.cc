@@ -27,11 +27,12 @@ class CountedReads final : public FaultInjectionFileSystem {
   Status NewRandomAccessFile(const std::string& path, const FileOptions& options,
                              std::unique_ptr<RandomAccessFile>* file) override {
     Status s = FaultInjectionFileSystem::NewRandomAccessFile(path, options, file);
-    if (s.ok()) *file = std::make_unique<CountedFile>(&counts, std::move(*file));
+    if (s.ok()) *file = std::make_unique<CountedFile>(this, std::move(*file));
     return s;
   }
 
   Counts counts;
+  std::atomic<bool> at_once{false};  // as from the page cache
 
  private:
   class Finished final : public ReadBatch::Part {
@@ -46,7 +47,8 @@ class CountedReads final : public FaultInjectionFileSystem {
 
   class CountedFile final : public RandomAccessFile {
    public:
-    CountedFile(Counts* counts, std::unique_ptr<RandomAccessFile> file) : counts_(counts), file_(std::move(file)) {}
+    CountedFile(CountedReads* fs, std::unique_ptr<RandomAccessFile> file)
+        : fs_(fs), counts_(&fs->counts), file_(std::move(file)) {}
     Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
       ++(IsLarge(n) ? counts_->alone : counts_->small_alone);
       return file_->Read(offset, n, result, scratch);
@@ -55,12 +57,18 @@ class CountedReads final : public FaultInjectionFileSystem {
       const auto large = static_cast<uint64_t>(
           std::count_if(requests, requests + n, [](const ReadRequest& r) { return IsLarge(r.length); }));
       counts_->begun += large;
+      if (fs_->at_once) {
+        file_->MultiRead(requests, n);
+        counts_->finished += large;
+        return;
+      }
       file_->AddReads(requests, n, batch);
       batch->Add(std::make_unique<Finished>(counts_, large));
     }
 
    private:
     static bool IsLarge(size_t n) { return n >= kLarge && n < kLarge + 100; }
+    const CountedReads* const fs_;
     Counts* const counts_;
     const std::unique_ptr<RandomAccessFile> file_;
   };
@@ -150,6 +158,26 @@ TEST_F(ValueReadAheadTest, AWalkThatTurnsBeginsAgain) {
   Walk(it.get(), 399, -1, 200);
   it->Next();
   Walk(it.get(), 200, 1, 500);
+}
+
+TEST_F(ValueReadAheadTest, WithoutWaitsOnlyOneWindowIsReadAhead) {
+  OpenCounted();
+  counted_->at_once = true;
+  for (const bool forward : {true, false}) {
+    const uint64_t before = counted_->counts.begun + counted_->counts.alone;
+    auto it = NewIterator();
+    uint64_t walked = 0;
+    for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid(); forward ? it->Next() : it->Prev()) {
+      const int at = static_cast<int>(forward ? walked : kKeys - 1 - walked);
+      ASSERT_EQ(it->value().ToString(), Value(at, CountedReads::kLarge));
+      ++walked;
+      const uint64_t read = counted_->counts.begun + counted_->counts.alone - before;
+      // The value at hand is of the window.
+      ASSERT_LE(read, walked + std::clamp<uint64_t>(walked / 6, 4, kLargestWindow) - 1) << "at value " << walked;
+    }
+    EXPECT_EQ(walked, uint64_t{kKeys});
+    EXPECT_EQ(counted_->counts.begun + counted_->counts.alone - before, uint64_t{kKeys});
+  }
 }
 
 TEST_F(ValueReadAheadTest, NothingIsReadBehindABound) {

@@ -72,6 +72,11 @@ struct WalkParts {
     Fail(Status::Corruption("keys are out of order near", Slice(key.stored()).ToString(/*hex=*/true)));
   }
 
+  // At a separated value.
+  void MeetSeparated(bool forward) {
+    value.separated()->Reset();
+    separated.Meet(key, forward, &target);
+  }
   // Makes the value. False on errors.
   // Into value.separated(); separated.version() describes it.
   bool Fetch(const Slice& ref) {

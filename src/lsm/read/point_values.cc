@@ -3,9 +3,6 @@
 
 namespace compassdb {
 
-// Memory of a value that is reused for another one. Larger memory is freed, or all would become large.
-constexpr size_t kMostKept = 64 << 10;
-
 rocksdb::Status IteratorValues::Resolve(const Slice& user_key, const Slice& ref,
                                         rocksdb::PinnableSlice* value) const {
   for (const size_t at : {1 - last_, last_}) {
@@ -35,11 +32,7 @@ void IteratorValues::ReadAhead(std::span<const Upcoming> coming, bool keep) {
   last_ = 1 - last_;
   Window& window = windows_[last_];
   window.reads.Drop();
-  for (size_t i = 0; i < window.coming; ++i) {
-    window.ahead[i].value.Reset();
-    std::string* const room = window.ahead[i].value.GetSelf();
-    if (room->capacity() > kMostKept) std::string().swap(*room);
-  }
+  for (size_t i = 0; i < window.coming; ++i) window.ahead[i].value.Reset();
   window.next = 0;
   window.coming = coming.size();
   if (window.ahead.size() < coming.size()) window.ahead.resize(coming.size());
@@ -52,9 +45,11 @@ void IteratorValues::ReadAhead(std::span<const Upcoming> coming, bool keep) {
     request.ref = coming[i].ref;
     request.value = &window.ahead[i].value;
   }
-  window.reads.Start(values_, read_, read_.fill_cache && (keep || values_.has_own_cache()), window.requests);
+  window.reads.Start(values_, read_, read_.fill_cache && (keep || values_.has_own_cache()), /*share=*/true,
+                     window.requests);
   window.reads.Submit();
   window.under_way = true;
+  overlaps_ = window.reads.pending();
 }
 
 }  // namespace compassdb

@@ -50,7 +50,7 @@ class IteratorValues final : public ValueResolver {
       : values_(values), hasher_(hasher), read_(read) {}
   rocksdb::Status Resolve(const Slice& user_key, const Slice& ref,
                           rocksdb::PinnableSlice* value) const override;
-  bool overlaps() const override { return true; }
+  bool overlaps() const override { return overlaps_; }
   void ReadAhead(std::span<const Upcoming> coming, bool keep) override;
 
  private:
@@ -74,6 +74,7 @@ class IteratorValues final : public ValueResolver {
   // The last one that was begun, and the one before.
   mutable Window windows_[2];
   size_t last_ = 0;
+  bool overlaps_ = true;  // not if the reads of the last one were done at once, from the page cache
 };
 
 }  // namespace compassdb
