@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 #include "iter/test_support.h"
@@ -219,11 +220,15 @@ TEST(MemTable, AnAddressTakesLittleMemory) {
 // Those that a short entry cannot have, too.
 TEST(MemTable, AddressesOfAllKinds) {
   auto m = NewMemTable(16 << 20, /*index=*/true);
-  std::vector<std::pair<std::string, LogRef>> all;
+  struct Added {
+    LogRef address;
+    SequenceNumber sequence;
+  };
+  std::map<std::string, Added> all;
   SequenceNumber seq = uint64_t{1} << 40;
   const auto add = [&](const std::string& key, const LogRef& address, SequenceNumber at) {
     ASSERT_TRUE(AddAddress(m.get(), at, key, address).ok());
-    all.emplace_back(key, address);
+    all[key] = {address, at};
   };
   add("first", AddressOf(1), seq);
   add("size", {7, 5, UINT16_MAX, 9}, ++seq);
@@ -238,8 +243,10 @@ TEST(MemTable, AddressesOfAllKinds) {
     add("log " + std::to_string(log), AddressOf(log, uint64_t{1} << log % 60), ++seq);
   }
   m->CheckInvariants();
-  for (const auto& [key, address] : all) {
-    EXPECT_EQ(GetAt(*m, key, kMaxSequenceNumber), Addresses::Text(address)) << key.substr(0, 20);
+  for (const auto& [key, added] : all) {
+    const std::string text = Addresses::Text(added.address);
+    EXPECT_EQ(GetAt(*m, key, added.sequence), text) << key.substr(0, 20);
+    EXPECT_EQ(GetAt(*m, key, added.sequence - 1), "NotFound: ") << key.substr(0, 20);
   }
   size_t seen = 0;
   m->ForEach([&](const MemTable::Record& record) {
@@ -247,10 +254,9 @@ TEST(MemTable, AddressesOfAllKinds) {
     LogRef ref;
     ASSERT_TRUE(ref.Parse(record.value(&room)));
     EXPECT_EQ(record.type(), kTypeBlobIndex);
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& a) {
-      return record.user_key() == Slice(a.first) && Addresses::Text(a.second) == Addresses::Text(ref);
-    });
-    EXPECT_NE(found, all.end());
+    const Added& added = all.at(record.user_key().ToString());
+    EXPECT_EQ(record.sequence(), added.sequence);
+    EXPECT_EQ(Addresses::Text(ref), Addresses::Text(added.address));
     ++seen;
   });
   EXPECT_EQ(seen, all.size());
