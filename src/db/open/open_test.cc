@@ -64,7 +64,9 @@ TEST_F(OpenTest, ACreationThatFailsLeavesTheLogThatWasThere) {
                                FaultOp::kDirSync}) {
         for (uint64_t n = 1; n < 20; ++n) {
           SCOPED_TRACE(dir + (had ? " " : " without log, ") + std::string(FaultOpName(op)) + " " + std::to_string(n));
-          if (had) ASSERT_TRUE(WriteFileAtomically(fs_.get(), log, before).ok());
+          if (had) {
+            ASSERT_TRUE(WriteFileAtomically(fs_.get(), log, before).ok());
+          }
           fs_->FailNth(op, n, "/", Status::IOError("injected"));
           const Status s = TryOpen();
           CloseDb();
@@ -78,7 +80,9 @@ TEST_F(OpenTest, ACreationThatFailsLeavesTheLogThatWasThere) {
           std::vector<std::string> names;
           ASSERT_TRUE(fs_->GetChildren(dir, &names).ok());
           EXPECT_EQ(names, had ? std::vector<std::string>{base} : std::vector<std::string>{}) << s.ToString();
-          if (had) EXPECT_EQ(ReadFile(log), before) << s.ToString();
+          if (had) {
+            EXPECT_EQ(ReadFile(log), before) << s.ToString();
+          }
         }
       }
       fs_->DeleteFile(log).PermitUncheckedError();
