@@ -296,7 +296,8 @@ Status DbOpener::NoteNewDirs(const DbConfig& config, const std::set<std::string>
   const std::string& logs = config.options.db_log_dir;
   Status s;
   if (is_new && !logs.empty()) s = new_database_->Note(logs);
-  if (s.ok() && is_new) s = new_database_->Note(WalArchiveName(config.wal_dir));
+  const bool archives = config.options.WAL_ttl_seconds > 0 || config.options.WAL_size_limit_MB > 0;
+  if (s.ok() && is_new && archives) s = new_database_->Note(WalArchiveName(config.wal_dir));
   return s;
 }
 
