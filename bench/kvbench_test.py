@@ -182,8 +182,10 @@ class KvbenchTest(unittest.TestCase):
                 self.assertGreater(largest[1], 4 << 20)
             self.results(*load)
             self.assertFalse(self.log_of_manual_compactions())
-            self.results(program, "--reuse-db", "--workload", "c", "--compact")
-            self.assertTrue(self.log_of_manual_compactions())
+            (result,) = self.results(program, "--reuse-db", "--workload", "c", "--compact")
+            self.assertTrue(result["compact"])
+            if not program.endswith("-compassdb"):  # which logs jobs, and may have nothing to do
+                self.assertTrue(self.log_of_manual_compactions())
 
     def test_sync_is_counted_at_the_call(self):
         for program in self.for_each():
