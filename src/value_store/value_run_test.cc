@@ -277,6 +277,7 @@ class ValueReadsTest : public ValueRunTest {
   std::vector<std::string> refs_, keys_;
   std::vector<rocksdb::PinnableSlice> values_;
   std::unique_ptr<ValueVersion> version_;
+  const BlockReadOptions read_ = BlockReadOptions();  // outlives the reads
 };
 
 TEST_F(ValueReadsTest, NeighboursAreOneRead) {
@@ -285,7 +286,7 @@ TEST_F(ValueReadsTest, NeighboursAreOneRead) {
     std::vector<ValueRequest> requests = Requests();
     fs_.ResetCounts();
     ValueReads reads;
-    reads.Start(*version_, {}, /*fill_cache=*/false, share, requests);
+    reads.Start(*version_, read_, /*fill_cache=*/false, share, requests);
     reads.Finish();
     EXPECT_EQ(CountRight(requests), kValues);
     // Of about 40 KB, in reads of 16 KB.
@@ -300,11 +301,11 @@ TEST_F(ValueReadsTest, SharedMemoryStaysWithItsValues) {
   rocksdb::PinnableSlice kept;
   {
     ValueReads reads;
-    reads.Start(*version_, {}, false, /*share=*/true, requests);
+    reads.Start(*version_, read_, false, /*share=*/true, requests);
     reads.Finish();
     kept.PinSlice(values_[7], &values_[7]);
     requests = Requests();  // releases the others
-    reads.Start(*version_, {}, false, /*share=*/true, requests);
+    reads.Start(*version_, read_, false, /*share=*/true, requests);
     reads.Finish();
     EXPECT_EQ(CountRight(requests), kValues);
     requests = Requests();
@@ -318,7 +319,7 @@ TEST_F(ValueReadsTest, AFailedReadOfSeveralIsRepeatedForEach) {
     std::vector<ValueRequest> requests = Requests();
     fs_.FailNth(FaultOp::kRead, 1, "", Status::IOError("injected"));
     ValueReads reads;
-    reads.Start(*version_, {}, false, share, requests);
+    reads.Start(*version_, read_, false, share, requests);
     reads.Finish();
     EXPECT_EQ(CountRight(requests), kValues);
   }

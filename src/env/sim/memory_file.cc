@@ -79,7 +79,7 @@ uint64_t MemoryFile::AllocatedBytes() const {
 
 size_t MemoryFile::Read(uint64_t offset, size_t n, char* dst) const {
   MutexLock l(&mu_);
-  if (offset >= data_.size()) return 0;
+  if (n == 0 || offset >= data_.size()) return 0;  // dst may be null then
   const size_t got = std::min<uint64_t>(n, data_.size() - offset);
   memcpy(dst, data_.data() + offset, got);
   return got;
