@@ -28,7 +28,7 @@ constexpr size_t kLeastChunk = 512;
 constexpr size_t kLargestChunk = 128 << 10;
 constexpr uint32_t kFirstChunks = 64;  // in the table
 
-// Small chunks would use up the addresses, whatever the blocks.
+// Small chunks would use up the addresses, with blocks of any size.
 ConcurrentArena::ConcurrentArena(size_t block_size, bool addresses)
     : largest_chunk_(addresses ? kLargestChunk
                                : std::clamp<size_t>(block_size / 8, kLeastChunk, kLargestChunk)),

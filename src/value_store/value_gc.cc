@@ -257,8 +257,8 @@ class Collection {
 
   bool Young(size_t i) const { return job_.inputs[i]->meta().run_id > job_.old_until; }
 
-  // Runs without garbage stay, unless they are a log's tail, and runs that are too young. If hot and cold values are separated,
-  // so do runs that cost more to copy than they free. If files are vacated, runs in other files
+  // Runs that are too young stay, and runs without garbage, unless they are a log's tail. If hot and cold values are
+  // separated, so do runs that cost more to copy than they free. If files are vacated, runs in other files
   // stay; if runs are merged, large ones.
   void ChooseStaying() {
     uint64_t bytes = 0;

@@ -72,7 +72,8 @@ struct WalRecoveryReport {
   uint64_t bytes = 0;          // of the records replayed
   uint64_t dropped_bytes = 0;  // of damaged records that were skipped or stopped the replay
   bool records_behind = false;  // there were records after the damage, in the same log
-  bool stopped_early = false;  // something behind it was not replayed: at damage (but if damage is skipped), or by a filter
+  // Something behind it was not replayed: at damage, unless that is skipped, or by a filter.
+  bool stopped_early = false;
   uint64_t stop_number = 0;    // the log and the offset in it where replay stopped
   uint64_t stop_offset = 0;
   std::string stop_reason;

@@ -301,7 +301,6 @@ Status DbOpener::NoteNewDirs(const DbConfig& config, const std::set<std::string>
   return s;
 }
 
-
 Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   if (Status s = CheckRequest(); !s.ok()) return s;
   DbConfig config;

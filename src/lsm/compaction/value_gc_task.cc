@@ -32,7 +32,7 @@ class LsmStore::ValueGcTask final : public CompactionTask {
       if (g.group == group_) believed_dead_ = g.dead_bytes;
     }
     if (kind == ValueGcKind::kForced) believed_dead_ = 2;
-    // A log's tail is moved whatever garbage it has.
+    // A log's tail is moved with any garbage, or none.
     if (kind == ValueGcKind::kMerge || tail_) believed_dead_ = 0;
   }
 
