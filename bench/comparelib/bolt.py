@@ -81,21 +81,30 @@ def load(size):
     return groups
 
 
+def one_load(size, engine, **fields):
+    """A load of the large data by one engine."""
+    return Group(
+        records=size.large,
+        value_size=VALUE,
+        key_size=KEY,
+        engines=[engine],
+        steps=[Step("load", "load")],
+        memtable_mb=size.memtable,
+        threads=CLIENTS,
+        refill=True,
+        **fields,
+    )
+
+
 def group_size(size):
     """Figure 11: syncs and throughput of a load, by the bytes of victims that a compaction takes."""
     return [
-        Group(
+        one_load(
+            size,
+            BOLT,
             name=f"bolt-11-{budget}",
             title=f"Figure 11: loading, group of {budget} MB",
-            records=size.large,
-            value_size=VALUE,
-            key_size=KEY,
-            engines=[BOLT],
-            steps=[Step("load", "load")],
-            memtable_mb=size.memtable,
             extra={BOLT: options(group_bytes(budget))},
-            threads=CLIENTS,
-            refill=True,
             budget=budget,
         )
         for budget in in_proportion(GROUP_MB, size)
@@ -105,18 +114,12 @@ def group_size(size):
 def table_size(size):
     """Figure 4: syncs and latency of a load of LevelDB, by the size of its tables."""
     return [
-        Group(
+        one_load(
+            size,
+            LEVELDB,
             name=f"bolt-4-{megabytes}",
             title=f"Figure 4: loading LevelDB, tables of {megabytes} MB",
-            records=size.large,
-            value_size=VALUE,
-            key_size=KEY,
-            engines=[LEVELDB],
-            steps=[Step("load", "load")],
-            memtable_mb=size.memtable,
             flags=["--table-mb", str(megabytes)],
-            threads=CLIENTS,
-            refill=True,
             budget=megabytes,
         )
         for megabytes in in_proportion(TABLE_MB, size)
