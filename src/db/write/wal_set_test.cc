@@ -26,15 +26,26 @@ class NoMemoryForFiles final : public FaultInjectionFileSystem {
   bool exhausted = false;
 };
 
-class WalSetTest : public ::testing::TestWithParam<size_t> {};
+class WalSetTest : public ::testing::TestWithParam<size_t> {
+ protected:
+  static WalSet::Options OptionsOf() {
+    WalSet::Options options;
+    options.recycle = GetParam();
+    return options;
+  }
+  static rocksdb::WriteBatch FirstBatch() {
+    rocksdb::WriteBatch batch;
+    EXPECT_TRUE(batch.Put("key", "value").ok());
+    WriteBatchInternal::SetSequence(&batch, 1);
+    return batch;
+  }
+};
 
 TEST_P(WalSetTest, ALogForWhichThereIsNoMemoryIsNone) {
   NoMemoryForFiles fs;
   ASSERT_TRUE(fs.CreateDir("/wal").ok());
   uint64_t numbers = 0;
-  WalSet::Options options;
-  options.recycle = GetParam();
-  WalSet logs(&fs, "/wal", options, [&numbers] { return ++numbers; }, nullptr);
+  WalSet logs(&fs, "/wal", OptionsOf(), [&numbers] { return ++numbers; }, nullptr);
   ASSERT_TRUE(logs.StartFirst(WalHeader(), "id").ok());
   const std::string batch(12, '\0');
   ASSERT_TRUE(logs.Append(batch, /*sync=*/true).ok());
@@ -60,13 +71,9 @@ TEST_P(WalSetTest, NoMarkOfASyncWhileAnAbandonedLogMayBeNeeded) {
     FaultInjectionFileSystem fs;
     ASSERT_TRUE(fs.CreateDir("/wal").ok());
     uint64_t numbers = 0;
-    WalSet::Options options;
-    options.recycle = GetParam();
-    WalSet logs(&fs, "/wal", options, [&numbers] { return ++numbers; }, nullptr);
+    WalSet logs(&fs, "/wal", OptionsOf(), [&numbers] { return ++numbers; }, nullptr);
     ASSERT_TRUE(logs.StartFirst(WalHeader(), "id").ok());
-    rocksdb::WriteBatch batch;
-    ASSERT_TRUE(batch.Put("key", "value").ok());
-    WriteBatchInternal::SetSequence(&batch, 1);
+    const rocksdb::WriteBatch batch = FirstBatch();
     const Slice record = WriteBatchInternal::Contents(&batch);
     ASSERT_TRUE(logs.Append(record, /*sync=*/true).ok());
     const uint64_t first = logs.current_number();
@@ -95,13 +102,9 @@ TEST_P(WalSetTest, RecordsAreAppendedWhileAClosedLogIsSynced) {
   FaultInjectionFileSystem fs;
   ASSERT_TRUE(fs.CreateDir("/wal").ok());
   std::atomic<uint64_t> numbers{0};
-  WalSet::Options options;
-  options.recycle = GetParam();
-  WalSet logs(&fs, "/wal", options, [&numbers] { return ++numbers; }, nullptr);
+  WalSet logs(&fs, "/wal", OptionsOf(), [&numbers] { return ++numbers; }, nullptr);
   ASSERT_TRUE(logs.StartFirst(WalHeader(), "id").ok());
-  rocksdb::WriteBatch batch;
-  ASSERT_TRUE(batch.Put("key", "value").ok());
-  WriteBatchInternal::SetSequence(&batch, 1);
+  const rocksdb::WriteBatch batch = FirstBatch();
   const Slice record = WriteBatchInternal::Contents(&batch);
   ASSERT_TRUE(logs.Append(record, /*sync=*/false).ok());
   const std::string first = WalFileName("/wal", logs.current_number());
