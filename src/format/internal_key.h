@@ -106,9 +106,10 @@ class InternalKeyComparator {
   int Compare(const Slice& a, const Slice& b) const {
     const int r = CompareUserKey(ExtractUserKey(a), ExtractUserKey(b));
     if (r != 0) return r;
-    const uint64_t ta = ExtractTrailer(a), tb = ExtractTrailer(b);
-    return ta > tb ? -1 : (ta < tb ? 1 : 0);
+    return CompareTrailers(ExtractTrailer(a), ExtractTrailer(b));
   }
+  // Of equal user keys: the newer record is first.
+  static int CompareTrailers(uint64_t a, uint64_t b) { return a > b ? -1 : (a < b ? 1 : 0); }
   // The usual order without a virtual call.
   int CompareUserKey(const Slice& a, const Slice& b) const {
     return bytewise_ ? a.compare(b) : user_->Compare(a, b);

@@ -39,15 +39,13 @@ void PlainEntries::Encode(SequenceNumber sequence, ValueType type, const Slice& 
 
 int IndexEntries::Compare(const char* a, const char* b) const {
   if (const int r = comparator_->CompareUserKey(UserKey(a), UserKey(b)); r != 0) return r;
-  const uint64_t ta = Trailer(a), tb = Trailer(b);
-  return ta > tb ? -1 : (ta < tb ? 1 : 0);
+  return comparator_->CompareTrailers(Trailer(a), Trailer(b));
 }
 
 int IndexEntries::Compare(const char* a, const Slice& internal_key) const {
   const Slice key = ExtractUserKey(internal_key);
   if (const int r = comparator_->CompareUserKey(UserKey(a), key); r != 0) return r;
-  const uint64_t ta = Trailer(a), tb = ExtractTrailer(internal_key);
-  return ta > tb ? -1 : (ta < tb ? 1 : 0);
+  return comparator_->CompareTrailers(Trailer(a), ExtractTrailer(internal_key));
 }
 
 uint64_t IndexEntries::Trailer(const char* entry) const {

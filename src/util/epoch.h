@@ -20,10 +20,11 @@
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "util/checked.h"
 
 namespace compassdb {
 
@@ -38,7 +39,9 @@ class EpochGuard {
     if (outermost_) slot_->store(0, std::memory_order_release);
   }
   // Checked: the thread has none. Called before I/O.
-  static void AssertNone() { assert(mine_ == nullptr || mine_->load(std::memory_order_relaxed) == 0); }
+  static void AssertNone() {
+    COMPASSDB_INVARIANT(mine_ == nullptr || mine_->load(std::memory_order_relaxed) == 0, "no I/O under an epoch guard");
+  }
 
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;

@@ -140,7 +140,7 @@ std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
 }
 
 std::optional<ValueGroup> ValueStore::PickGroupToCount(const ValueOptions& options) {
-  if (counts_due_ == 0 || options.policy == ValueGcPolicy::kOldestFirst) return std::nullopt;
+  if (!CountsDue(options)) return std::nullopt;
   const std::optional<ValueGroup> picked = compassdb::PickGroupToCount({version_->Groups(), busy_});
   if (picked) busy_.push_back(*picked);
   return picked;
@@ -201,7 +201,7 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
 
 bool ValueStore::HasGroupToCountOrMerge(const ValueOptions& options) const {
   const bool many = version_->most_small_runs() > kMaxSmallRuns;
-  const bool counts = counts_due_ > 0 && options.policy != ValueGcPolicy::kOldestFirst;
+  const bool counts = CountsDue(options);
   if (!many && !counts) return false;
   const ValueGcInput input{version_->Groups(), busy_};
   return (counts && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input));

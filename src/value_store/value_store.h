@@ -101,6 +101,10 @@ class ValueStore {
   uint32_t GroupBits(const ValueOptions& options) const { return ValueGroupBits(*version_, options); }
 
  private:
+  // With kOldestFirst each collection counts the log.
+  bool CountsDue(const ValueOptions& options) const {
+    return counts_due_ > 0 && options.policy != ValueGcPolicy::kOldestFirst;
+  }
   void SetVersion(std::vector<ValueRunRef> runs);
   void Recount();
   // Among the version's groups, with the figures of that time.
