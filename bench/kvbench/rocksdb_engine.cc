@@ -12,6 +12,9 @@
 #include <rocksdb/iterator.h>
 #include <rocksdb/options.h>
 #include <rocksdb/version.h>
+#if ROCKSDB_MAJOR >= 11
+#include <rocksdb/advanced_cache.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -112,10 +115,14 @@ Status RocksDbEngine::Open(const Flags& flags, bool create) {
   load_index_ = !flags.index_in_cache && flags.memory_mb == 0;
   write_options_.sync = flags.sync;
   write_options_.disableWAL = flags.disable_wal;
+#if ROCKSDB_MAJOR >= 11
+  return rocksdb::DB::Open(options, flags.db, &db_);
+#else
   rocksdb::DB* db = nullptr;
   Status s = rocksdb::DB::Open(options, flags.db, &db);
   db_.reset(db);
   return s;
+#endif
 }
 
 Status RocksDbEngine::Prepare() {
