@@ -16,7 +16,7 @@ def ycsb(size):
     records = size.large
     steps = [Step("load", "load")]
     for w in "abcdef":
-        steps.append(Step(f"YCSB {w.upper()}", w, per_second=20_000 if w == "e" else 200_000, repeats=1))
+        steps.append(Step(f"YCSB {w.upper()}", w, per_second=20_000 if w == "e" else 200_000))
     return [
         Group(
             name="paper-10a",
@@ -29,6 +29,7 @@ def ycsb(size):
             memtable_mb=size.memtable,
             flags=["--direct", *data_cache(records, 1000, 0.01)],
             threads=16,
+            refill=True,
         )
     ]
 
@@ -45,10 +46,11 @@ def value_sizes(size):
                 records=records,
                 value_size=value,
                 engines=ENGINES,
-                steps=[Step("load", "load"), Step("YCSB C", "c", repeats=1)],
+                steps=[Step("load", "load"), Step("YCSB C", "c")],
                 memtable_mb=size.memtable,
                 flags=["--direct", *data_cache(records, value, 0.01)],
                 threads=16,
+                refill=True,
             )
         )
     return groups
@@ -66,12 +68,10 @@ def amplification(size):
                 records=records,
                 value_size=128,
                 engines=PRESETS,
-                steps=[
-                    Step("fillrandom", "fillrandom"),
-                    Step("readrandom", "readrandom", per_second=20_000, repeats=1),
-                ],
+                steps=[Step("fillrandom", "fillrandom"), Step("readrandom", "readrandom", per_second=20_000)],
                 memtable_mb=size.memtable,
                 flags=["--direct", *data_cache(records, 128, 0.01)],
+                refill=True,
             )
         )
     return groups
@@ -90,11 +90,12 @@ def mixed(size):
             steps=[
                 Step("fillrandom", "fillrandom"),
                 Step("readrandom", "readrandom", per_second=200_000),
-                Step("readwhilewriting", "readwhilewriting", per_second=100_000, repeats=1),
+                Step("readwhilewriting", "readwhilewriting", per_second=100_000),
             ],
             memtable_mb=size.memtable,
             flags=["--direct", *data_cache(records, 128, 0.01)],
             threads=16,
+            refill=True,
         )
     ]
 
