@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
-  The C interface: names, signatures and values of RocksDB 7.8.3.
+  The C interface: names, signatures and values of RocksDB 7.8.3, and functions of later versions.
 
   Handles. Objects are opaque. What a function named ..._create, ..._open or ..._begin returns belongs to the caller,
   who gives it to the matching ..._destroy or ..._close. Options are copied by what takes them and may be destroyed
@@ -57,10 +57,12 @@ typedef struct rocksdb_compactionfilterfactory_t rocksdb_compactionfilterfactory
 typedef struct rocksdb_comparator_t rocksdb_comparator_t;
 typedef struct rocksdb_dbpath_t rocksdb_dbpath_t;
 typedef struct rocksdb_env_t rocksdb_env_t;
+typedef struct rocksdb_export_import_files_metadata_t rocksdb_export_import_files_metadata_t;
 typedef struct rocksdb_fifo_compaction_options_t rocksdb_fifo_compaction_options_t;
 typedef struct rocksdb_filelock_t rocksdb_filelock_t;
 typedef struct rocksdb_filterpolicy_t rocksdb_filterpolicy_t;
 typedef struct rocksdb_flushoptions_t rocksdb_flushoptions_t;
+typedef struct rocksdb_import_column_family_options_t rocksdb_import_column_family_options_t;
 typedef struct rocksdb_iterator_t rocksdb_iterator_t;
 typedef struct rocksdb_logger_t rocksdb_logger_t;
 typedef struct rocksdb_mergeoperator_t rocksdb_mergeoperator_t;
@@ -78,6 +80,7 @@ typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
 typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
 typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
 typedef struct rocksdb_universal_compaction_options_t rocksdb_universal_compaction_options_t;
+typedef struct rocksdb_livefile_t rocksdb_livefile_t;
 typedef struct rocksdb_livefiles_t rocksdb_livefiles_t;
 typedef struct rocksdb_column_family_handle_t rocksdb_column_family_handle_t;
 typedef struct rocksdb_column_family_metadata_t rocksdb_column_family_metadata_t;
@@ -88,6 +91,7 @@ typedef struct rocksdb_ingestexternalfileoptions_t rocksdb_ingestexternalfileopt
 typedef struct rocksdb_sstfilewriter_t rocksdb_sstfilewriter_t;
 typedef struct rocksdb_ratelimiter_t rocksdb_ratelimiter_t;
 typedef struct rocksdb_perfcontext_t rocksdb_perfcontext_t;
+typedef struct rocksdb_pinnable_handle_t rocksdb_pinnable_handle_t;
 typedef struct rocksdb_pinnableslice_t rocksdb_pinnableslice_t;
 typedef struct rocksdb_transactiondb_options_t rocksdb_transactiondb_options_t;
 typedef struct rocksdb_transactiondb_t rocksdb_transactiondb_t;
@@ -100,6 +104,12 @@ typedef struct rocksdb_wal_iterator_t rocksdb_wal_iterator_t;
 typedef struct rocksdb_wal_readoptions_t rocksdb_wal_readoptions_t;
 typedef struct rocksdb_memory_consumers_t rocksdb_memory_consumers_t;
 typedef struct rocksdb_memory_usage_t rocksdb_memory_usage_t;
+
+/* A key or value: bytes that belong to whom they came from. */
+typedef struct rocksdb_slice_t {
+  const char* data;
+  size_t size;
+} rocksdb_slice_t;
 
 /* Frees what this interface malloc()ed; NULL is fine. */
 extern ROCKSDB_LIBRARY_API void rocksdb_free(void* ptr);
@@ -156,6 +166,15 @@ extern ROCKSDB_LIBRARY_API void rocksdb_list_column_families_destroy(char** list
 extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t* rocksdb_create_column_family(rocksdb_t*
     db, const rocksdb_options_t* column_family_options, const char* column_family_name, char**
     errptr);
+
+/* The families that it could create: a malloc()ed list of *lencfs handles, or NULL. */
+extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t**
+    rocksdb_create_column_families(rocksdb_t* db, const rocksdb_options_t* column_family_options,
+    int num_column_families, const char* const* column_family_names, size_t* lencfs, char** errptr);
+
+/* The handle belongs to the caller. */
+extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t*
+    rocksdb_get_default_column_family_handle(rocksdb_t* db);
 extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t*
     rocksdb_create_column_family_with_ttl(rocksdb_t* db, const rocksdb_options_t*
     column_family_options, const char* column_family_name, int ttl, char** errptr);
@@ -255,6 +274,10 @@ extern ROCKSDB_LIBRARY_API void rocksdb_batched_multi_get_cf(rocksdb_t* db, cons
     rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* column_family, size_t num_keys,
     const char* const* keys_list, const size_t* keys_list_sizes, rocksdb_pinnableslice_t** values,
     char** errs, const bool sorted_input);
+extern ROCKSDB_LIBRARY_API void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db, const
+    rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* column_family, size_t num_keys,
+    const rocksdb_slice_t* keys_list, rocksdb_pinnableslice_t** values, char** errs, const bool
+    sorted_input);
 
 /* False: the key certainly does not exist. If value_found is not NULL it says whether *value, malloc()ed, is set. */
 extern ROCKSDB_LIBRARY_API unsigned char rocksdb_key_may_exist(rocksdb_t* db, const
@@ -276,9 +299,22 @@ extern ROCKSDB_LIBRARY_API void rocksdb_pinnableslice_destroy(rocksdb_pinnablesl
 /* NULL, and *vlen 0, if t is NULL. */
 extern ROCKSDB_LIBRARY_API const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* t,
     size_t* vlen);
+
+/* The same with another handle. */
+extern ROCKSDB_LIBRARY_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db, const
+    rocksdb_readoptions_t* options, const char* key, size_t keylen, char** errptr);
+extern ROCKSDB_LIBRARY_API rocksdb_pinnable_handle_t* rocksdb_get_pinned_cf_v2(rocksdb_t* db,
+    const rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* column_family, const char*
+    key, size_t keylen, char** errptr);
+extern ROCKSDB_LIBRARY_API void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle);
+extern ROCKSDB_LIBRARY_API const char* rocksdb_pinnable_handle_get_value(const
+    rocksdb_pinnable_handle_t* handle, size_t* vallen);
+
 extern ROCKSDB_LIBRARY_API const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db);
 extern ROCKSDB_LIBRARY_API void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t*
     snapshot);
+extern ROCKSDB_LIBRARY_API uint64_t rocksdb_snapshot_get_sequence_number(const
+    rocksdb_snapshot_t* snapshot);
 
 /* ---- Timestamps of users ---- */
 
@@ -310,7 +346,14 @@ extern ROCKSDB_LIBRARY_API const char* rocksdb_iter_key(const rocksdb_iterator_t
 extern ROCKSDB_LIBRARY_API const char* rocksdb_iter_value(const rocksdb_iterator_t*, size_t* vlen);
 extern ROCKSDB_LIBRARY_API const char* rocksdb_iter_timestamp(const rocksdb_iterator_t*, size_t*
     tslen);
+extern ROCKSDB_LIBRARY_API rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter);
+extern ROCKSDB_LIBRARY_API rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter);
+extern ROCKSDB_LIBRARY_API rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t*
+    iter);
 extern ROCKSDB_LIBRARY_API void rocksdb_iter_get_error(const rocksdb_iterator_t*, char** errptr);
+
+/* Shows the newest state of the database, at no entry. Not for iterators of a snapshot. */
+extern ROCKSDB_LIBRARY_API void rocksdb_iter_refresh(const rocksdb_iterator_t* iter, char** errptr);
 
 /* ---- Batches ---- */
 
@@ -499,6 +542,9 @@ extern ROCKSDB_LIBRARY_API rocksdb_writebatch_t* rocksdb_wal_iter_get_batch(cons
 extern ROCKSDB_LIBRARY_API void rocksdb_wal_iter_destroy(const rocksdb_wal_iterator_t* iter);
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db);
 
+/* NULL if there is none; not terminated by a zero byte. */
+extern ROCKSDB_LIBRARY_API char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len);
+
 /* ---- Managing a database ---- */
 
 /* NULL if there is no such property; otherwise malloc()ed, with a zero byte. */
@@ -545,6 +591,9 @@ extern ROCKSDB_LIBRARY_API void rocksdb_flush(rocksdb_t* db, const rocksdb_flush
     char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t*
     options, rocksdb_column_family_handle_t* column_family, char** errptr);
+extern ROCKSDB_LIBRARY_API void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t*
+    options, rocksdb_column_family_handle_t** column_family, int num_column_families, char**
+    errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_flush_wal(rocksdb_t* db, unsigned char sync, char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force,
@@ -574,6 +623,12 @@ extern ROCKSDB_LIBRARY_API const char* rocksdb_livefiles_largestkey(const rocksd
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_entries(const rocksdb_livefiles_t*, int
     index);
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t*, int
+    index);
+extern ROCKSDB_LIBRARY_API const char* rocksdb_livefiles_directory(const rocksdb_livefiles_t*, int
+    index);
+extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_smallest_seqno(const rocksdb_livefiles_t*, int
+    index);
+extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_largest_seqno(const rocksdb_livefiles_t*, int
     index);
 extern ROCKSDB_LIBRARY_API void rocksdb_livefiles_destroy(const rocksdb_livefiles_t*);
 
@@ -611,6 +666,8 @@ extern ROCKSDB_LIBRARY_API void rocksdb_sst_file_metadata_destroy(rocksdb_sst_fi
     file_meta);
 extern ROCKSDB_LIBRARY_API char*
     rocksdb_sst_file_metadata_get_relative_filename(rocksdb_sst_file_metadata_t* file_meta);
+extern ROCKSDB_LIBRARY_API char*
+    rocksdb_sst_file_metadata_get_directory(rocksdb_sst_file_metadata_t* file_meta);
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_sst_file_metadata_get_size(rocksdb_sst_file_metadata_t*
     file_meta);
 extern ROCKSDB_LIBRARY_API char*
@@ -1724,6 +1781,11 @@ extern ROCKSDB_LIBRARY_API rocksdb_transactiondb_t* rocksdb_transactiondb_open_c
     const* column_family_options, rocksdb_column_family_handle_t** column_family_handles, char**
     errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_close(rocksdb_transactiondb_t* txn_db);
+extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db);
+
+/* The handle, not the database, is closed by rocksdb_transactiondb_close_base_db(). */
+extern ROCKSDB_LIBRARY_API rocksdb_t* rocksdb_transactiondb_get_base_db(rocksdb_transactiondb_t*
+    txn_db);
 extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t*
     rocksdb_transactiondb_create_column_family(rocksdb_transactiondb_t* txn_db, const
     rocksdb_options_t* column_family_options, const char* column_family_name, char** errptr);
@@ -1877,6 +1939,9 @@ extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_flush(rocksdb_transactiond
 extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_flush_cf(rocksdb_transactiondb_t* txn_db,
     const rocksdb_flushoptions_t* options, rocksdb_column_family_handle_t* column_family, char**
     errptr);
+extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_flush_cfs(rocksdb_transactiondb_t* txn_db,
+    const rocksdb_flushoptions_t* options, rocksdb_column_family_handle_t** column_families, int
+    num_column_families, char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_transactiondb_flush_wal(rocksdb_transactiondb_t* txn_db,
     unsigned char sync, char** errptr);
 

@@ -45,13 +45,39 @@ rocksdb_column_family_handle_t* rocksdb_create_column_family(rocksdb_t* db,
   return MustSucceed([&] { return new rocksdb_column_family_handle_t{family}; });
 }
 
+rocksdb_column_family_handle_t** rocksdb_create_column_families(
+    rocksdb_t* db, const rocksdb_options_t* column_family_options, int num_column_families,
+    const char* const* column_family_names, size_t* lencfs, char** errptr) {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  *lencfs = 0;
+  // Some may exist after an error.
+  Succeeds(errptr, [&] {
+    const std::vector<std::string> names(column_family_names, column_family_names + num_column_families);
+    return db->rep->CreateColumnFamilies(column_family_options->rep, names, &families);
+  });
+  if (families.empty()) return nullptr;
+  return MustSucceed([&] {
+    auto** const list = reinterpret_cast<rocksdb_column_family_handle_t**>(
+        compassdb::AllocateBytes(families.size() * sizeof(rocksdb_column_family_handle_t*)));
+    for (size_t i = 0; i < families.size(); ++i) list[i] = new rocksdb_column_family_handle_t{families[i]};
+    *lencfs = families.size();
+    return list;
+  });
+}
+
+rocksdb_column_family_handle_t* rocksdb_get_default_column_family_handle(rocksdb_t* db) {
+  return OrNull([&] { return new rocksdb_column_family_handle_t{db->rep->DefaultColumnFamily(), true}; });
+}
+
 void rocksdb_drop_column_family(rocksdb_t* db, rocksdb_column_family_handle_t* handle, char** errptr) {
   Succeeds(errptr, [&] { return db->rep->DropColumnFamily(handle->rep); });
 }
 
 void rocksdb_column_family_handle_destroy(rocksdb_column_family_handle_t* handle) {
   if (handle == nullptr) return;
-  MustSucceed([&] { delete handle->rep; });
+  MustSucceed([&] {
+    if (!handle->borrowed) delete handle->rep;
+  });
   delete handle;
 }
 

@@ -30,11 +30,16 @@
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "rocksdb/write_batch.h"
 
-// That of an optimistic database's base is not the handle's: rocksdb_optimistictransactiondb_close_base_db().
+// That of a base is not the handle's: rocksdb_transactiondb_close_base_db() and that of optimistic databases.
 struct rocksdb_t { rocksdb::DB* rep; };
-struct rocksdb_column_family_handle_t { rocksdb::ColumnFamilyHandle* rep; };
+// A borrowed handle leaves `rep` to the database.
+struct rocksdb_column_family_handle_t {
+  rocksdb::ColumnFamilyHandle* rep;
+  bool borrowed = false;
+};
 struct rocksdb_iterator_t { rocksdb::Iterator* rep; };
 struct rocksdb_pinnableslice_t { rocksdb::PinnableSlice rep; };
+struct rocksdb_pinnable_handle_t { rocksdb::PinnableSlice rep; };
 struct rocksdb_wal_iterator_t { std::unique_ptr<rocksdb::TransactionLogIterator> rep; };
 struct rocksdb_wal_readoptions_t { rocksdb::TransactionLogIterator::ReadOptions rep; };
 

@@ -17,6 +17,8 @@ const char* Bytes(const Slice& slice, size_t* size) {
   return slice.data();
 }
 
+rocksdb_slice_t Bytes(const Slice& slice) { return {slice.data(), slice.size()}; }
+
 }  // namespace
 
 extern "C" {
@@ -86,6 +88,20 @@ const char* rocksdb_iter_value(const rocksdb_iterator_t* iter, size_t* vlen) {
 
 const char* rocksdb_iter_timestamp(const rocksdb_iterator_t* iter, size_t* tslen) {
   return Bytes(iter->rep->timestamp(), tslen);
+}
+
+rocksdb_slice_t rocksdb_iter_key_slice(const rocksdb_iterator_t* iter) { return Bytes(iter->rep->key()); }
+
+rocksdb_slice_t rocksdb_iter_value_slice(const rocksdb_iterator_t* iter) {
+  return MustSucceed([&] { return Bytes(iter->rep->value()); });
+}
+
+rocksdb_slice_t rocksdb_iter_timestamp_slice(const rocksdb_iterator_t* iter) {
+  return Bytes(iter->rep->timestamp());
+}
+
+void rocksdb_iter_refresh(const rocksdb_iterator_t* iter, char** errptr) {
+  Succeeds(errptr, [&] { return iter->rep->Refresh(); });
 }
 
 void rocksdb_iter_get_error(const rocksdb_iterator_t* iter, char** errptr) {

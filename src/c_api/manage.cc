@@ -68,6 +68,17 @@ extern "C" {
 
 uint64_t rocksdb_get_latest_sequence_number(rocksdb_t* db) { return db->rep->GetLatestSequenceNumber(); }
 
+char* rocksdb_get_db_identity(rocksdb_t* db, size_t* id_len) {
+  *id_len = 0;
+  return OrNull([&]() -> char* {
+    std::string identity;
+    if (!db->rep->GetDbIdentity(identity).ok()) return nullptr;
+    char* const copy = compassdb::CopyBytes(identity);
+    *id_len = identity.size();
+    return copy;
+  });
+}
+
 char* rocksdb_property_value(rocksdb_t* db, const char* propname) {
   return Property(db->rep, db->rep->DefaultColumnFamily(), propname);
 }
@@ -195,6 +206,14 @@ void rocksdb_flush(rocksdb_t* db, const rocksdb_flushoptions_t* options, char** 
 void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t* options,
                       rocksdb_column_family_handle_t* column_family, char** errptr) {
   Succeeds(errptr, [&] { return db->rep->Flush(options->rep, column_family->rep); });
+}
+
+void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t* options,
+                       rocksdb_column_family_handle_t** column_family, int num_column_families, char** errptr) {
+  Succeeds(errptr, [&] {
+    return db->rep->Flush(options->rep,
+                          compassdb::Families(column_family, static_cast<size_t>(num_column_families)));
+  });
 }
 
 void rocksdb_flush_wal(rocksdb_t* db, unsigned char sync, char** errptr) {

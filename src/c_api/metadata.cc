@@ -71,6 +71,19 @@ uint64_t rocksdb_livefiles_deletions(const rocksdb_livefiles_t* files, int index
   return File(files, index).num_deletions;
 }
 
+const char* rocksdb_livefiles_directory(const rocksdb_livefiles_t* files, int index) {
+  const rocksdb::LiveFileMetaData& file = File(files, index);
+  return file.directory.empty() ? file.db_path.c_str() : file.directory.c_str();
+}
+
+uint64_t rocksdb_livefiles_smallest_seqno(const rocksdb_livefiles_t* files, int index) {
+  return File(files, index).smallest_seqno;
+}
+
+uint64_t rocksdb_livefiles_largest_seqno(const rocksdb_livefiles_t* files, int index) {
+  return File(files, index).largest_seqno;
+}
+
 void rocksdb_livefiles_destroy(const rocksdb_livefiles_t* files) { delete files; }
 
 rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata(rocksdb_t* db) {
@@ -134,6 +147,10 @@ void rocksdb_sst_file_metadata_destroy(rocksdb_sst_file_metadata_t* file_meta) {
 
 char* rocksdb_sst_file_metadata_get_relative_filename(rocksdb_sst_file_metadata_t* file_meta) {
   return OrNull([&] { return CopyText(file_meta->rep->relative_filename); });
+}
+
+char* rocksdb_sst_file_metadata_get_directory(rocksdb_sst_file_metadata_t* file_meta) {
+  return OrNull([&] { return CopyText(file_meta->rep->directory); });
 }
 
 uint64_t rocksdb_sst_file_metadata_get_size(rocksdb_sst_file_metadata_t* file_meta) {

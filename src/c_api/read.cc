@@ -124,6 +124,28 @@ const char* rocksdb_pinnableslice_value(const rocksdb_pinnableslice_t* t, size_t
   return t->rep.data();
 }
 
+rocksdb_pinnable_handle_t* rocksdb_get_pinned_v2(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                                 const char* key, size_t keylen, char** errptr) {
+  return ReadPinned<rocksdb_pinnable_handle_t>(errptr, [&](PinnableSlice* value) {
+    return db->rep->Get(options->rep, db->rep->DefaultColumnFamily(), Slice(key, keylen), value);
+  });
+}
+
+rocksdb_pinnable_handle_t* rocksdb_get_pinned_cf_v2(rocksdb_t* db, const rocksdb_readoptions_t* options,
+                                                    rocksdb_column_family_handle_t* column_family,
+                                                    const char* key, size_t keylen, char** errptr) {
+  return ReadPinned<rocksdb_pinnable_handle_t>(errptr, [&](PinnableSlice* value) {
+    return db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+  });
+}
+
+void rocksdb_pinnable_handle_destroy(rocksdb_pinnable_handle_t* handle) { delete handle; }
+
+const char* rocksdb_pinnable_handle_get_value(const rocksdb_pinnable_handle_t* handle, size_t* vallen) {
+  *vallen = handle == nullptr ? 0 : handle->rep.size();
+  return handle == nullptr ? nullptr : handle->rep.data();
+}
+
 const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db) {
   return OrNull([&] { return compassdb::MallocHandle<rocksdb_snapshot_t>(db->rep->GetSnapshot()); });
 }
@@ -131,6 +153,10 @@ const rocksdb_snapshot_t* rocksdb_create_snapshot(rocksdb_t* db) {
 void rocksdb_release_snapshot(rocksdb_t* db, const rocksdb_snapshot_t* snapshot) {
   MustSucceed([&] { db->rep->ReleaseSnapshot(snapshot->rep); });
   std::free(const_cast<rocksdb_snapshot_t*>(snapshot));
+}
+
+uint64_t rocksdb_snapshot_get_sequence_number(const rocksdb_snapshot_t* snapshot) {
+  return snapshot->rep->GetSequenceNumber();
 }
 
 }  // extern "C"

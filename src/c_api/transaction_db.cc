@@ -51,6 +51,13 @@ void rocksdb_transactiondb_close(rocksdb_transactiondb_t* txn_db) {
   delete txn_db;
 }
 
+rocksdb_t* rocksdb_transactiondb_get_base_db(rocksdb_transactiondb_t* txn_db) {
+  rocksdb::DB* const base = txn_db->rep->GetBaseDB();
+  return base == nullptr ? nullptr : compassdb::Create<rocksdb_t>(base);
+}
+
+void rocksdb_transactiondb_close_base_db(rocksdb_t* base_db) { delete base_db; }
+
 rocksdb_column_family_handle_t* rocksdb_transactiondb_create_column_family(
     rocksdb_transactiondb_t* txn_db, const rocksdb_options_t* column_family_options,
     const char* column_family_name, char** errptr) {
@@ -188,6 +195,15 @@ void rocksdb_transactiondb_flush(rocksdb_transactiondb_t* txn_db, const rocksdb_
 void rocksdb_transactiondb_flush_cf(rocksdb_transactiondb_t* txn_db, const rocksdb_flushoptions_t* options,
                                     rocksdb_column_family_handle_t* column_family, char** errptr) {
   Succeeds(errptr, [&] { return txn_db->rep->Flush(options->rep, column_family->rep); });
+}
+
+void rocksdb_transactiondb_flush_cfs(rocksdb_transactiondb_t* txn_db, const rocksdb_flushoptions_t* options,
+                                     rocksdb_column_family_handle_t** column_families,
+                                     int num_column_families, char** errptr) {
+  Succeeds(errptr, [&] {
+    return txn_db->rep->Flush(
+        options->rep, compassdb::Families(column_families, static_cast<size_t>(num_column_families)));
+  });
 }
 
 void rocksdb_transactiondb_flush_wal(rocksdb_transactiondb_t* txn_db, unsigned char sync, char** errptr) {

@@ -53,11 +53,11 @@ char* ReadValue(size_t* vallen, char** errptr, Read read) noexcept {
 }
 
 // The same without a copy.
-template <class Read>
-rocksdb_pinnableslice_t* ReadPinned(char** errptr, Read read) noexcept {
-  rocksdb_pinnableslice_t* result = nullptr;
+template <class Handle = rocksdb_pinnableslice_t, class Read>
+Handle* ReadPinned(char** errptr, Read read) noexcept {
+  Handle* result = nullptr;
   Succeeds(errptr, [&]() -> Status {
-    auto value = std::make_unique<rocksdb_pinnableslice_t>();
+    auto value = std::make_unique<Handle>();
     const Status s = read(&value->rep);
     if (!s.ok()) return s.IsNotFound() ? Status::OK() : s;
     result = value.release();

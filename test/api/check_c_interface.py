@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the C interface with RocksDB's: what its header declares and what its library exports.
 
-usage: check_c_interface.py C_COMPILER OUR_INCLUDE OUR_LIBRARY THEIR_HEADER THEIR_LIBRARY
+usage: check_c_interface.py C_COMPILER OUR_INCLUDE OUR_LIBRARY THEIR_HEADER THEIR_LIBRARY LATER
 
 Every function must have the type that RocksDB's header gives it, every enumerator its value, and every function that
-RocksDB exports must be exported. What is left out is listed in docs/compatibility.md.
+RocksDB exports must be exported. What is left out is listed in docs/compatibility.md. LATER lists functions of later
+versions of RocksDB, one per line with the version that brought it: those that we declare must be exported.
 """
 import re
 import subprocess
@@ -51,21 +52,24 @@ def errors_of(compiler, include, lines):
 
 
 def main():
-    compiler, include, library, their_header, their_library = sys.argv[1:]
+    compiler, include, library, their_header, their_library, later_functions = sys.argv[1:]
     ours, our_values = declared(compiler, include + "/rocksdb/c.h")
     theirs, their_values = declared(compiler, their_header)
     our_symbols, their_symbols = exported(library), exported(their_library)
+    with open(later_functions, encoding="utf-8") as lines:
+        later = {line.split()[0] for line in lines if line.strip() and not line.startswith("#")}
     complaints = []
 
     def complain(what, names):
         complaints.extend("%s: %s" % (what, name) for name in sorted(names))
 
     complain("not declared", theirs.keys() - ours.keys())
-    complain("declared, but not by RocksDB", ours.keys() - theirs.keys())
+    complain("declared, but not by RocksDB", ours.keys() - theirs.keys() - later)
+    complain("no later function, RocksDB has it", later & theirs.keys())
     complain("no such enumerator", their_values.keys() - our_values.keys())
     complain("an enumerator that RocksDB has not", our_values.keys() - their_values.keys())
     complain("not exported", their_symbols - our_symbols)
-    complain("exported, but not by RocksDB", our_symbols - their_symbols)
+    complain("exported, but not by RocksDB", our_symbols - their_symbols - later)
     complain("declared, but not exported", ours.keys() - our_symbols - DECLARED_ONLY)
     complain("exported, but not declared", our_symbols - ours.keys() - EXPORTED_ONLY)
 
