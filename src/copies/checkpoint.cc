@@ -101,6 +101,7 @@ class CheckpointImpl final : public rocksdb::Checkpoint {
     if (process_.Inherited()) return InheritedStatus();
     auto* const db = ExtendedDB::Of(db_);
     if (db == nullptr) return Status::InvalidArgument("ExportColumnFamily: not a CompassDB database");
+    if (handle == nullptr) return Status::InvalidArgument("column family handle cannot be null");
     std::string staging;
     if (Status s = Begin(export_dir, "Specified export_dir exists", &staging); !s.ok()) return s;
     auto result = std::make_unique<rocksdb::ExportImportFilesMetaData>();

@@ -14,8 +14,18 @@ DBImpl::DBImpl(std::unique_ptr<Engine> engine)
 // Jobs have pointers to this object for listeners, so they end before it does.
 DBImpl::~DBImpl() { engine_->Close().PermitUncheckedError(); }
 
+Status DBImpl::Refusal() const {
+  return Inherited() ? InheritedStatus()
+                     : Status::InvalidArgument("column family handle cannot be null");
+}
+
 Status DBImpl::CheckWritable(const char* method) const {
   return Inherited() ? InheritedStatus() : engine_->state.config.CheckWritable(method);
+}
+
+Status DBImpl::CheckWritable(const char* method, std::span<ColumnFamilyHandle* const> families) const {
+  if (Status s = CheckWritable(method); !s.ok()) return s;
+  return Refuses(families) ? Refusal() : Status::OK();
 }
 
 Status DBImpl::Close() {
@@ -62,7 +72,7 @@ Status DBImpl::CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescr
 Status DBImpl::DropColumnFamily(ColumnFamilyHandle* handle) { return DropColumnFamilies({handle}); }
 
 Status DBImpl::DropColumnFamilies(const std::vector<ColumnFamilyHandle*>& handles) {
-  if (Status s = CheckWritable("DropColumnFamily"); !s.ok()) return s;
+  if (Status s = CheckWritable("DropColumnFamily", handles); !s.ok()) return s;
   return engine_->family_manager.Drop(handles);
 }
 
@@ -76,7 +86,7 @@ ColumnFamilyHandle* DBImpl::DefaultColumnFamily() const {
 
 Status DBImpl::SetOptions(ColumnFamilyHandle* family,
                           const std::unordered_map<std::string, std::string>& options) {
-  if (Status s = CheckWritable("SetOptions"); !s.ok()) return s;
+  if (Status s = CheckWritable("SetOptions", {&family, 1}); !s.ok()) return s;
   return engine_->option_setter.SetFamilyOptions(SharedFamilyOf(family), options);
 }
 
@@ -86,7 +96,7 @@ Status DBImpl::SetDBOptions(const std::unordered_map<std::string, std::string>& 
 }
 
 rocksdb::Options DBImpl::GetOptions(ColumnFamilyHandle* family) const {
-  if (Inherited()) return rocksdb::Options();
+  if (Refuses(family)) return rocksdb::Options();
   return rocksdb::Options(GetDBOptions(), FamilyOf(family)->options());
 }
 

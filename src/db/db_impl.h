@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What DB::Open gives: forwards calls to the parts of its Engine. In a child of fork() it takes no
-// lock: calls answer InheritedStatus(), or a value without meaning, and `delete` does nothing.
+// lock: calls answer InheritedStatus(), or a value without meaning, and `delete` does nothing. Calls
+// with a null handle are refused, too.
 //
 // Thread safety: all public methods, except that Close and the destructor run alone.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -238,8 +241,18 @@ class DBImpl final : public ExtendedDB {
 
  private:
   bool Inherited() const { return process_.Inherited(); }
+  // Whether a call with these handles is answered with Refusal(): in a child of fork(), or a null
+  // handle.
+  bool Refuses(const ColumnFamilyHandle* family) const {
+    return family == nullptr || Inherited();
+  }
+  bool Refuses(std::span<ColumnFamilyHandle* const> families) const {
+    return Inherited() || std::find(families.begin(), families.end(), nullptr) != families.end();
+  }
+  Status Refusal() const;
   // InheritedStatus, or NotSupported if the database is read-only. `method`: what was called.
   Status CheckWritable(const char* method) const;
+  Status CheckWritable(const char* method, std::span<ColumnFamilyHandle* const> families) const;
 
   const ProcessMark process_;  // that opened it
   const std::unique_ptr<Engine> engine_;

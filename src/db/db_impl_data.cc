@@ -9,51 +9,51 @@ namespace compassdb {
 
 Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    const Slice& value) {
-  return Inherited() ? InheritedStatus() : write_path_.Put(options, family, key, value);
+  return Refuses(family) ? Refusal() : write_path_.Put(options, family, key, value);
 }
 
 Status DBImpl::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    const Slice& ts, const Slice& value) {
-  return Inherited() ? InheritedStatus() : write_path_.Put(options, family, key, ts, value);
+  return Refuses(family) ? Refusal() : write_path_.Put(options, family, key, ts, value);
 }
 
 Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
-  return Inherited() ? InheritedStatus() : write_path_.Delete(options, family, key);
+  return Refuses(family) ? Refusal() : write_path_.Delete(options, family, key);
 }
 
 Status DBImpl::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                       const Slice& ts) {
-  return Inherited() ? InheritedStatus() : write_path_.Delete(options, family, key, ts);
+  return Refuses(family) ? Refusal() : write_path_.Delete(options, family, key, ts);
 }
 
 Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                             const Slice& key) {
-  return Inherited() ? InheritedStatus() : write_path_.SingleDelete(options, family, key);
+  return Refuses(family) ? Refusal() : write_path_.SingleDelete(options, family, key);
 }
 
 Status DBImpl::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family,
                             const Slice& key, const Slice& ts) {
-  return Inherited() ? InheritedStatus() : write_path_.SingleDelete(options, family, key, ts);
+  return Refuses(family) ? Refusal() : write_path_.SingleDelete(options, family, key, ts);
 }
 
 Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
                            const Slice& begin, const Slice& end) {
-  return Inherited() ? InheritedStatus() : write_path_.DeleteRange(options, family, begin, end);
+  return Refuses(family) ? Refusal() : write_path_.DeleteRange(options, family, begin, end);
 }
 
 Status DBImpl::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family,
                            const Slice& begin, const Slice& end, const Slice& ts) {
-  return Inherited() ? InheritedStatus() : write_path_.DeleteRange(options, family, begin, end, ts);
+  return Refuses(family) ? Refusal() : write_path_.DeleteRange(options, family, begin, end, ts);
 }
 
 Status DBImpl::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                          const rocksdb::WideColumns& columns) {
-  return Inherited() ? InheritedStatus() : write_path_.PutEntity(options, family, key, columns);
+  return Refuses(family) ? Refusal() : write_path_.PutEntity(options, family, key, columns);
 }
 
 Status DBImpl::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                      const Slice& value) {
-  return Inherited() ? InheritedStatus() : write_path_.Merge(options, family, key, value);
+  return Refuses(family) ? Refusal() : write_path_.Merge(options, family, key, value);
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* batch) {
@@ -97,12 +97,12 @@ std::shared_ptr<ColumnFamily> DBImpl::FamilyById(uint32_t id) const {
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    PinnableSlice* value) {
-  return Inherited() ? InheritedStatus() : reader_.Get(options, family, key, value, nullptr);
+  return Refuses(family) ? Refusal() : reader_.Get(options, family, key, value, nullptr);
 }
 
 Status DBImpl::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                    PinnableSlice* value, std::string* timestamp) {
-  return Inherited() ? InheritedStatus() : reader_.Get(options, family, key, value, timestamp);
+  return Refuses(family) ? Refusal() : reader_.Get(options, family, key, value, timestamp);
 }
 
 Status DBImpl::GetEntity(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -114,7 +114,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
                                 const Slice& key, PinnableSlice* operands,
                                 rocksdb::GetMergeOperandsOptions* merge_options,
                                 int* number_of_operands) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return reader_.GetMergeOperands(options, family, key, operands, merge_options,
                                   number_of_operands);
 }
@@ -122,7 +122,7 @@ Status DBImpl::GetMergeOperands(const ReadOptions& options, ColumnFamilyHandle* 
 std::vector<Status> DBImpl::MultiGet(
     const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
     const std::vector<Slice>& keys, std::vector<std::string>* values) {
-  if (Inherited()) return std::vector<Status>(keys.size(), InheritedStatus());
+  if (Refuses(families)) return std::vector<Status>(keys.size(), Refusal());
   return reader_.MultiGet(options, families, keys, values, nullptr);
 }
 
@@ -130,41 +130,41 @@ std::vector<Status> DBImpl::MultiGet(
     const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
     const std::vector<Slice>& keys, std::vector<std::string>* values,
     std::vector<std::string>* timestamps) {
-  if (Inherited()) return std::vector<Status>(keys.size(), InheritedStatus());
+  if (Refuses(families)) return std::vector<Status>(keys.size(), Refusal());
   return reader_.MultiGet(options, families, keys, values, timestamps);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                       const Slice* keys, PinnableSlice* values, Status* statuses,
                       bool sorted_input) {
-  if (Inherited()) return std::fill_n(statuses, num_keys, InheritedStatus()), void();
+  if (Refuses(family)) return std::fill_n(statuses, num_keys, Refusal()), void();
   reader_.MultiGet(options, family, num_keys, keys, values, nullptr, statuses, sorted_input);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, ColumnFamilyHandle* family, size_t num_keys,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
                       Status* statuses, bool sorted_input) {
-  if (Inherited()) return std::fill_n(statuses, num_keys, InheritedStatus()), void();
+  if (Refuses(family)) return std::fill_n(statuses, num_keys, Refusal()), void();
   reader_.MultiGet(options, family, num_keys, keys, values, timestamps, statuses, sorted_input);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
                       const Slice* keys, PinnableSlice* values, std::string* timestamps,
                       Status* statuses, bool sorted_input) {
-  if (Inherited()) return std::fill_n(statuses, num_keys, InheritedStatus()), void();
+  if (Refuses({families, num_keys})) return std::fill_n(statuses, num_keys, Refusal()), void();
   reader_.MultiGet(options, num_keys, families, keys, values, timestamps, statuses, sorted_input);
 }
 
 void DBImpl::MultiGet(const ReadOptions& options, size_t num_keys, ColumnFamilyHandle** families,
                       const Slice* keys, PinnableSlice* values, Status* statuses,
                       bool sorted_input) {
-  if (Inherited()) return std::fill_n(statuses, num_keys, InheritedStatus()), void();
+  if (Refuses({families, num_keys})) return std::fill_n(statuses, num_keys, Refusal()), void();
   reader_.MultiGet(options, num_keys, families, keys, values, nullptr, statuses, sorted_input);
 }
 
 bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                          std::string* value, std::string* timestamp, bool* value_found) {
-  if (!Inherited()) {
+  if (!Refuses(family)) {
     return reader_.KeyMayExist(options, family, key, value, timestamp, value_found);
   }
   if (value_found != nullptr) *value_found = false;
@@ -173,24 +173,24 @@ bool DBImpl::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family,
 
 Status DBImpl::NewestSequence(ColumnFamilyHandle* family, const Slice& key, SequenceNumber since,
                               SequenceNumber* newest, std::string* time) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return reader_.NewestSequence(family, key, since, newest, time);
 }
 
 rocksdb::Iterator* DBImpl::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
-  if (Inherited()) return rocksdb::NewErrorIterator(InheritedStatus());
+  if (Refuses(family)) return rocksdb::NewErrorIterator(Refusal());
   return reader_.NewIterator(options, family);
 }
 
 Status DBImpl::NewIterators(const ReadOptions& options,
                             const std::vector<ColumnFamilyHandle*>& families,
                             std::vector<rocksdb::Iterator*>* iterators) {
-  return Inherited() ? InheritedStatus() : reader_.NewIterators(options, families, iterators);
+  return Refuses(families) ? Refusal() : reader_.NewIterators(options, families, iterators);
 }
 
 Status DBImpl::ForEachRecord(ColumnFamilyHandle* family, const Slice& begin, const Slice& end,
                              const RecordVisitor& visit) {
-  return Inherited() ? InheritedStatus() : reader_.ForEachRecord(family, begin, end, visit);
+  return Refuses(family) ? Refusal() : reader_.ForEachRecord(family, begin, end, visit);
 }
 
 const rocksdb::Snapshot* DBImpl::GetSnapshot() {

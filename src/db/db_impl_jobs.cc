@@ -20,7 +20,7 @@ Status DBImpl::Flush(const rocksdb::FlushOptions& options, ColumnFamilyHandle* f
 
 Status DBImpl::Flush(const rocksdb::FlushOptions& options,
                      const std::vector<ColumnFamilyHandle*>& families) {
-  if (Status s = CheckWritable("Flush"); !s.ok()) return s;
+  if (Status s = CheckWritable("Flush", families); !s.ok()) return s;
   const bool atomic = engine_->state.config.options.atomic_flush;
   Families flushed;
   for (ColumnFamilyHandle* handle : families) {
@@ -35,7 +35,7 @@ Status DBImpl::Flush(const rocksdb::FlushOptions& options,
 
 Status DBImpl::CompactRange(const rocksdb::CompactRangeOptions& options, ColumnFamilyHandle* family,
                             const Slice* begin, const Slice* end) {
-  if (Status s = CheckWritable("CompactRange"); !s.ok()) return s;
+  if (Status s = CheckWritable("CompactRange", {&family, 1}); !s.ok()) return s;
   const std::shared_ptr<ColumnFamily> compacted = SharedFamilyOf(family);
   if (Status s = ManualCompactions::Check(options, *compacted, begin, end); !s.ok()) return s;
   const Slice* const low = options.full_history_ts_low;
@@ -50,8 +50,7 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
                             const std::vector<std::string>& input_file_names, int output_level,
                             int output_path_id, std::vector<std::string>* output_file_names,
                             rocksdb::CompactionJobInfo* info) {
-  if (Status s = CheckWritable("CompactFiles"); !s.ok()) return s;
-  if (family == nullptr) return Status::InvalidArgument("ColumnFamilyHandle must be non-null.");
+  if (Status s = CheckWritable("CompactFiles", {&family, 1}); !s.ok()) return s;
   return engine_->manual_compactions.CompactFiles(SharedFamilyOf(family), input_file_names,
                                                   output_level, output_path_id, output_file_names,
                                                   info);
@@ -59,19 +58,19 @@ Status DBImpl::CompactFiles(const rocksdb::CompactionOptions&, ColumnFamilyHandl
 
 Status DBImpl::SuggestCompactRange(ColumnFamilyHandle* family, const Slice* begin,
                                    const Slice* end) {
-  if (Status s = CheckWritable("SuggestCompactRange"); !s.ok()) return s;
+  if (Status s = CheckWritable("SuggestCompactRange", {&family, 1}); !s.ok()) return s;
   engine_->manual_compactions.Suggest(FamilyOf(family), begin, end);
   return Status::OK();
 }
 
 Status DBImpl::PromoteL0(ColumnFamilyHandle* family, int target_level) {
-  if (Status s = CheckWritable("PromoteL0"); !s.ok()) return s;
+  if (Status s = CheckWritable("PromoteL0", {&family, 1}); !s.ok()) return s;
   return engine_->manual_compactions.PromoteLevel0(SharedFamilyOf(family), target_level);
 }
 
 Status DBImpl::DropTables(ColumnFamilyHandle* family, const rocksdb::RangePtr* ranges, size_t n,
                           bool include_end) {
-  if (Status s = CheckWritable("DeleteFilesInRanges"); !s.ok()) return s;
+  if (Status s = CheckWritable("DeleteFilesInRanges", {&family, 1}); !s.ok()) return s;
   return engine_->manual_compactions.DropTables(SharedFamilyOf(family), ranges, n, include_end);
 }
 
@@ -101,7 +100,7 @@ void DBImpl::CancelBackgroundWork(bool wait) {
 }
 
 Status DBImpl::EnableAutoCompaction(const std::vector<ColumnFamilyHandle*>& families) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(families)) return Refusal();
   for (ColumnFamilyHandle* family : families) {
     if (Status s = SetOptions(family, {{"disable_auto_compactions", "false"}}); !s.ok()) return s;
   }
@@ -137,7 +136,7 @@ Status DBImpl::CreateColumnFamilyWithImport(
 
 Status DBImpl::ExportTable(ColumnFamilyHandle* family, const std::string& path,
                            rocksdb::LiveFileMetaData* metadata, bool* written) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   *written = false;
   if (!engine_->state.config.read_only()) {
     const std::shared_ptr<ColumnFamily> exported = SharedFamilyOf(family);

@@ -6,17 +6,18 @@
 namespace compassdb {
 
 bool DBImpl::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
-  return !Inherited() && engine_->reports.GetProperty(FamilyOf(family), property.ToString(), value);
+  if (Refuses(family)) return false;
+  return engine_->reports.GetProperty(FamilyOf(family), property.ToString(), value);
 }
 
 bool DBImpl::GetMapProperty(ColumnFamilyHandle* family, const Slice& property,
                             std::map<std::string, std::string>* value) {
-  if (Inherited()) return false;
+  if (Refuses(family)) return false;
   return engine_->reports.GetMapProperty(FamilyOf(family), property.ToString(), value);
 }
 
 bool DBImpl::GetIntProperty(ColumnFamilyHandle* family, const Slice& property, uint64_t* value) {
-  if (Inherited()) return false;
+  if (Refuses(family)) return false;
   return engine_->reports.GetIntProperty(FamilyOf(family), property.ToString(), value);
 }
 
@@ -38,24 +39,24 @@ Status DBImpl::ResetStats() {
 Status DBImpl::GetApproximateSizes(const rocksdb::SizeApproximationOptions& options,
                                    ColumnFamilyHandle* family, const Range* ranges, int n,
                                    uint64_t* sizes) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return engine_->metadata.ApproximateSizes(options, FamilyOf(family), ranges, n, sizes);
 }
 
 void DBImpl::GetApproximateMemTableStats(ColumnFamilyHandle* family, const Range& range,
                                          uint64_t* count, uint64_t* size) {
-  if (Inherited()) return *count = *size = 0, void();
+  if (Refuses(family)) return *count = *size = 0, void();
   engine_->metadata.ApproximateMemTableStats(FamilyOf(family), range, count, size);
 }
 
 int DBImpl::NumberLevels(ColumnFamilyHandle* family) {
-  return Inherited() ? 0 : FamilyOf(family)->store()->options().num_levels;
+  return Refuses(family) ? 0 : FamilyOf(family)->store()->options().num_levels;
 }
 
 int DBImpl::MaxMemCompactionLevel(ColumnFamilyHandle*) { return 0; }
 
 int DBImpl::Level0StopWriteTrigger(ColumnFamilyHandle* family) {
-  return Inherited() ? 0 : FamilyOf(family)->settings.level0_stop.load();
+  return Refuses(family) ? 0 : FamilyOf(family)->settings.level0_stop.load();
 }
 
 Status DBImpl::GetCreationTimeOfOldestFile(uint64_t* creation_time) {
@@ -71,7 +72,7 @@ void DBImpl::GetLiveFilesMetaData(std::vector<rocksdb::LiveFileMetaData>* metada
 
 void DBImpl::GetColumnFamilyMetaData(ColumnFamilyHandle* family,
                                      rocksdb::ColumnFamilyMetaData* metadata) {
-  if (Inherited()) return *metadata = rocksdb::ColumnFamilyMetaData(), void();
+  if (Refuses(family)) return *metadata = rocksdb::ColumnFamilyMetaData(), void();
   engine_->metadata.OfFamily(FamilyOf(family), metadata);
 }
 
@@ -82,18 +83,18 @@ void DBImpl::GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaDat
 
 Status DBImpl::GetPropertiesOfAllTables(ColumnFamilyHandle* family,
                                         rocksdb::TablePropertiesCollection* props) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return engine_->metadata.PropertiesOfTables(FamilyOf(family), nullptr, 0, props);
 }
 
 Status DBImpl::GetPropertiesOfTablesInRange(ColumnFamilyHandle* family, const Range* range,
                                             size_t n, rocksdb::TablePropertiesCollection* props) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return engine_->metadata.PropertiesOfTables(FamilyOf(family), range, n, props);
 }
 
 Status DBImpl::LoadIndex(ColumnFamilyHandle* family) {
-  if (Inherited()) return InheritedStatus();
+  if (Refuses(family)) return Refusal();
   return FamilyOf(family)->read_state()->View()->LoadIndex();
 }
 

@@ -196,7 +196,9 @@ namespace {
 class ExecutionHandler final : public TraceRecord::Handler {
  public:
   ExecutionHandler(DB* db, const std::vector<ColumnFamilyHandle*>& handles) : db_(db) {
-    for (ColumnFamilyHandle* handle : handles) families_[handle->GetID()] = handle;
+    for (ColumnFamilyHandle* handle : handles) {
+      if (handle != nullptr) families_[handle->GetID()] = handle;
+    }
   }
 
   Status Handle(const WriteQueryTraceRecord& record,

@@ -52,7 +52,7 @@ rocksdb::Transaction* OptimisticTransactionDBImpl::BeginTransaction(
 
 std::vector<uint32_t> OptimisticTransactionDBImpl::LatchOf(ColumnFamilyHandle* family,
                                                            const Slice& key) const {
-  if (latches() == nullptr) return {};
+  if (latches() == nullptr || family == nullptr) return {};
   return {latches_->LatchOf(family->GetID(), key)};
 }
 

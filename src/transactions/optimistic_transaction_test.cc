@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 
+#include "db/testing/null_handle_test_util.h"
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_writer.h"
 #include "transactions/transaction_test_util.h"
@@ -56,6 +57,8 @@ class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccVa
 
   OptimisticTransactionDB* transactions_ = nullptr;
 };
+
+TEST_P(OptimisticTest, RefusesNullHandles) { ExpectNullHandlesRefused(db_.get()); }
 
 TEST_P(OptimisticTest, CommitsWhatNoOtherWriterChanged) {
   auto txn = Begin();

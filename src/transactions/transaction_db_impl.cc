@@ -14,6 +14,7 @@ using rocksdb::TransactionDBOptions;
 using rocksdb::TxnTimestamp;
 
 Status CheckUntimed(ColumnFamilyHandle* family) {
+  if (family == nullptr) return Status::InvalidArgument("column family handle cannot be null");
   if (FamilyOf(family)->timestamp_size() == 0) return Status::OK();
   return Status::NotSupported(
       "Write operation with user timestamp must go through the transaction API instead of "

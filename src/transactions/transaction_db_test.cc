@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "db/testing/export_test_util.h"
+#include "db/testing/null_handle_test_util.h"
 
 #include "transactions/transaction_test_util.h"
 
@@ -44,6 +45,8 @@ class TransactionTest : public DbTest {
   TransactionDBOptions transaction_options_;
   TransactionDB* transactions_ = nullptr;
 };
+
+TEST_F(TransactionTest, RefusesNullHandles) { ExpectNullHandlesRefused(db_.get()); }
 
 TEST_F(TransactionTest, KeysAreLockedUntilTheEnd) {
   auto one = Begin();

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "db/testing/db_test_util.h"
+#include "db/testing/null_handle_test_util.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/options_util.h"
 
@@ -15,6 +16,11 @@ class FamiliesTest : public DbTest {
     return db_->Put(rocksdb::WriteOptions(), handles_[family], key, value);
   }
 };
+
+TEST_F(FamiliesTest, RefusesNullHandles) {
+  OpenDb();
+  ExpectNullHandlesRefused(db_.get());
+}
 
 TEST_F(FamiliesTest, CreateListReopen) {
   families_ = {"default"};

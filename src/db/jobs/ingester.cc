@@ -108,6 +108,9 @@ Status Ingester::OpenFiles(const rocksdb::IngestExternalFileArg& arg,
 Status Ingester::Ingest(const std::vector<rocksdb::IngestExternalFileArg>& args) {
   if (args.empty()) return Status::InvalidArgument("ingestion arg list is empty");
   for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].column_family == nullptr) {
+      return Status::InvalidArgument("column family handle is null");
+    }
     if (FamilyOf(args[i].column_family)->store()->levels() == nullptr) {
       return Status::NotSupported("column family " + FamilyOf(args[i].column_family)->name(),
                                   "is table-less: files are not ingested; write their records");

@@ -26,7 +26,6 @@ Status CheckUntimed(ColumnFamilyHandle* handle) {
 }
 
 Status CheckWriteTime(ColumnFamilyHandle* handle, const Slice& ts) {
-  if (handle == nullptr) return Status::InvalidArgument("column family handle cannot be null");
   const ColumnFamily& family = *FamilyOf(handle);
   const size_t size = family.timestamp_size();
   if (size == 0) return TimestampsDisabled(family);
@@ -80,9 +79,7 @@ Status WritePath::Merge(const WriteOptions& options, ColumnFamilyHandle* family,
 
 Status WritePath::PutEntity(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                             const rocksdb::WideColumns& columns) {
-  if (family != nullptr) {
-    if (Status s = CheckUntimed(family); !s.ok()) return s;
-  }
+  if (Status s = CheckUntimed(family); !s.ok()) return s;
   return WriteOne(this, options, 0, [&](WriteBatch* batch) {
     return batch->PutEntity(family, key, columns);
   });
