@@ -122,6 +122,17 @@ void RecycledLogSeed(const Seeds& seeds, const std::string& batch) {
   seeds.Write("wal", "recycled", PackFiles(logs));
 }
 
+// What RocksDB wrote (test/rocksdb_files/make_testdata.py).
+void RocksDbSeeds(const Seeds& seeds) {
+  const auto tables = std::filesystem::path(__FILE__).parent_path() / "../../src/rocksdb_files/testdata";
+  for (const auto& entry : std::filesystem::directory_iterator(tables)) {
+    if (entry.path().extension() != ".sst") continue;
+    std::string bytes;
+    Must(ReadFileToString(PosixFileSystem(), entry.path(), &bytes));
+    seeds.Write("rocksdb_table", entry.path().stem(), bytes);
+  }
+}
+
 void LogSeeds(const Seeds& seeds) {
   const std::string batch = SomeBatch().Data();
   seeds.Write("write_batch", "all-kinds", batch);
@@ -468,6 +479,7 @@ int Main(int argc, char** argv) {
   }
   const Seeds seeds(corpus);
   LogSeeds(seeds);
+  RocksDbSeeds(seeds);
   SealedSeeds(seeds);
   TraceSeed(seeds);
   SmallSeeds(seeds);

@@ -39,7 +39,7 @@ LAYERS = {
     "env": 3,
     "log": 4, "cache": 4, "encryption": 4,
     "services": 5, "batch": 5, "iter": 5, "filter": 5,
-    "wal": 6, "memtable": 6, "table": 6,
+    "wal": 6, "memtable": 6, "table": 6, "rocksdb_files": 6,
     "manifest": 7,
     "store": 8,
     "value_store": 9,
@@ -83,7 +83,8 @@ MAX_FUNCTION_LINES = 100
 TEST_MAY_SEE = {"crash": ("env/", "util/", "manifest/manifest.h", "crash/", "support/"),
                 "faults": ("env/", "util/", "faults/", "support/"),
                 "formats": ("util/hash.h", "formats/", "support/"),
-                "rivals": ("leveldb/",)}
+                "rivals": ("leveldb/",),
+                "rocksdb_files": ("env/", "util/", "rocksdb_files/", "cases.h")}
 UNRESTRICTED_TESTS = {"rules", "api", "fixtures", "fuzz"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
