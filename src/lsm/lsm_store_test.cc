@@ -845,6 +845,33 @@ TEST(LsmStoreTest, HashRangeReadsATableOnceToSplitIt) {
   h.Verify();
 }
 
+TEST(LsmStoreTest, HashRangeReadsTheDeltaOnceForManySplits) {
+  StoreOptions o = StoreHarness::SmallOptions();
+  o.hash_range = true;
+  o.level1_max_bytes = 64 << 20;
+  o.target_table_bytes = 8 << 10;
+  for (const uint32_t threads : {1u, 3u}) {
+    StoreHarness h(o);
+    h.context()->max_subcompactions = threads;
+    for (int i = 0; i < 1000; ++i) h.Put(StoredKey(i), std::string(80, 'a'));
+    h.Flush();
+    ASSERT_TRUE(h.Manual(0, 1));
+    for (int i = 1000; i < 5000; ++i) h.Put(StoredKey(i), std::string(80, 'b'));
+    h.Flush();
+    const auto before = h.Tables();
+    ASSERT_GE(before[1].size(), 8u);
+    uint64_t bytes = before[0][0].TotalBytes();
+    for (const TphMeta& t : before[1]) bytes += t.TotalBytes();
+    JobReport report;
+    ASSERT_TRUE(h.Manual(0, 1, nullptr, nullptr, &report));
+    EXPECT_GE(h.Tables()[1].size(), 2 * before[1].size());
+    EXPECT_EQ(report.bytes_read, bytes);
+    ExpectHashLevel(h.Tables()[1]);
+    h.CheckAll("split");
+    h.Verify();
+  }
+}
+
 // They get equal shares of every delta, and yet are not split all in one job.
 TEST(LsmStoreTest, HashRangeTablesAreSplitInTurns) {
   StoreOptions o = StoreHarness::SmallOptions();

@@ -13,10 +13,9 @@ namespace compassdb {
 
 namespace {
 
-// In hash range, records held in memory at a time: of the delta, and of tables that are split (a number of target
-// sizes, at least one table's).
+// In hash range, records of the delta held in memory at a time. In addition each thread holds those of one
+// table that it splits.
 constexpr uint64_t kDeltaBytes = 128 << 20;
-constexpr uint64_t kSplitTargets = 3;
 // If tables are rewritten, a region has bases of this many target sizes: enough regions to share
 // between threads, few enough that their ends cost little.
 constexpr uint64_t kRegionTables = 32;
@@ -216,86 +215,75 @@ Status CompactionJob::RunRange(size_t worker, size_t begin, size_t end) {
   return s;
 }
 
-// As many regions at a time as the buffers may hold.
-size_t CompactionJob::EndOfBatch(size_t begin) const {
-  const uint64_t most_split = std::min(kDeltaBytes, kSplitTargets * in_.options->target_table_bytes);
-  uint64_t delta = 0, split = 0;
-  size_t end = begin;
-  while (end < regions_.size()) {
-    size_t next = end;
-    if (regions_[end].part) split += regions_[end].bases[0]->meta().TotalBytes();
-    do {
-      delta += *regions_[next++].delta_bytes;
-    } while (next < regions_.size() && regions_[next].part && !regions_[next].first_part);
-    if (end > begin && (delta > kDeltaBytes || split > most_split)) break;
-    end = next;
-  }
+// The end of the regions that have the base of region `begin`, if it is cut into several.
+size_t CompactionJob::EndOfBase(size_t begin) const {
+  size_t end = begin + 1;
+  while (end < regions_.size() && regions_[end].part && !regions_[end].first_part) ++end;
   return end;
 }
 
+// Each pass over the delta buffers its records of as many regions as fit.
 Status CompactionJob::RunHashRegions() {
   Status s;
   for (size_t begin = 0, end = 0; s.ok() && begin < regions_.size(); begin = end) {
-    end = EndOfBatch(begin);
-    std::vector<RecordBuffer> buffers(end - begin);
-    std::vector<std::vector<RecordBuffer>> base_buffers(end - begin);
-    s = Split(begin, end, &buffers);
-    if (s.ok()) s = SplitBases(begin, end, &base_buffers);
+    std::vector<size_t> groups;  // the first region of each base
+    uint64_t bytes = 0;
+    while (end < regions_.size()) {
+      const size_t next = EndOfBase(end);
+      for (size_t i = end; i < next; ++i) bytes += *regions_[i].delta_bytes;
+      if (end > begin && bytes > kDeltaBytes) break;
+      groups.push_back(end);
+      end = next;
+    }
+    std::vector<RecordBuffer> delta(end - begin);
+    report_->bytes_read += delta_.stored_bytes();
+    s = Distribute(records_.get(), begin, &delta);
     if (!s.ok()) break;
-    s = Share(begin, end, [&](size_t worker, size_t i) {
-      NotifyBegin(worker);
-      const InternalIteratorPtr records = buffers[i - begin].NewIterator();
-      records->SeekToFirst();
-      regions_[i].delta_bytes = buffers[i - begin].bytes();
-      regions_[i].base_records = &base_buffers[i - begin];
-      Status ran = workers_[worker]->Run(regions_[i], records.get());
-      base_buffers[i - begin].clear();
-      return ran;
+    s = Share(0, groups.size(), [&](size_t worker, size_t g) {
+      const size_t first = groups[g];
+      return RunHashGroup(worker, first, std::span(delta).subspan(first - begin, EndOfBase(first) - first));
     });
   }
   return s;
 }
 
-Status CompactionJob::Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers) {
-  report_->bytes_read += delta_.stored_bytes();
-  return Distribute(records_.get(), begin, end, [&](size_t i) -> RecordBuffer& { return (*buffers)[i - begin]; });
-}
-
-Status CompactionJob::SplitBases(size_t begin, size_t end,
-                                 std::vector<std::vector<RecordBuffer>>* buffers) {
-  std::vector<std::pair<size_t, size_t>> bases;  // their regions
-  for (size_t i = begin; i < end; ++i) {
-    if (!regions_[i].part) continue;
-    if (regions_[i].first_part) bases.emplace_back(i, i);
-    bases.back().second = i + 1;
-    (*buffers)[i - begin] = std::vector<RecordBuffer>(regions_[i].bases[0]->tph().pieces().size());
-  }
-  return Share(0, bases.size(), [&](size_t worker, size_t b) {
-    NotifyBegin(worker);
-    const auto [first, last] = bases[b];
-    const auto& pieces = regions_[first].bases[0]->tph().pieces();
-    for (size_t p = 0; p < pieces.size(); ++p) {
-      const InternalIteratorPtr records = pieces[p]->NewIterator(CompactionReads());
-      Status s = Distribute(records.get(), first, last,
-                            [&](size_t i) -> RecordBuffer& { return (*buffers)[i - begin][p]; });
+Status CompactionJob::RunHashGroup(size_t worker, size_t first, std::span<RecordBuffer> delta) {
+  NotifyBegin(worker);
+  std::vector<std::vector<RecordBuffer>> pieces;  // of a base that is cut: the records of each region
+  if (regions_[first].part) {
+    for (const auto& piece : regions_[first].bases[0]->tph().pieces()) {
+      const InternalIteratorPtr records = piece->NewIterator(CompactionReads());
+      Status s = Distribute(records.get(), first, &pieces.emplace_back(delta.size()));
       if (!s.ok()) return s;
     }
-    return Status::OK();
-  });
+  }
+  Status s;
+  for (size_t i = 0; s.ok() && i < delta.size(); ++i) {
+    Region& region = regions_[first + i];
+    const RecordBuffer records = std::move(delta[i]);
+    std::vector<RecordBuffer> base;
+    for (std::vector<RecordBuffer>& piece : pieces) base.push_back(std::move(piece[i]));
+    region.delta_bytes = records.bytes();
+    region.base_records = &base;
+    const InternalIteratorPtr it = records.NewIterator();
+    it->SeekToFirst();
+    s = workers_[worker]->Run(region, it.get());
+    region.base_records = nullptr;
+  }
+  return s;
 }
 
-Status CompactionJob::Distribute(InternalIterator* records, size_t begin, size_t end,
-                                 const std::function<RecordBuffer&(size_t)>& buffer_of) {
+Status CompactionJob::Distribute(InternalIterator* records, size_t begin, std::vector<RecordBuffer>* buffers) {
   SearchKeyOf search_key_of(in_.context->hasher);
   const auto first = regions_.begin() + static_cast<ptrdiff_t>(begin);
-  const auto last = regions_.begin() + static_cast<ptrdiff_t>(end);
+  const auto last = first + static_cast<ptrdiff_t>(buffers->size());
   uint64_t n = 0;
   for (records->SeekToFirst(); records->Valid(); records->Next()) {
     const uint32_t search_key = search_key_of(ExtractUserKey(records->key()));
     const auto after = std::partition_point(
         first, last, [&](const Region& r) { return r.search.first <= search_key; });
     if (after != first && std::prev(after)->search.Contains(search_key)) {
-      buffer_of(static_cast<size_t>(after - regions_.begin()) - 1).Add(records->key(), records->value());
+      (*buffers)[static_cast<size_t>(after - first) - 1].Add(records->key(), records->value());
     }
     if ((++n & 0xfff) == 0 && cancel_ != nullptr && cancel_->load(std::memory_order_relaxed)) {
       return Status::ShutdownInProgress("compaction cancelled");

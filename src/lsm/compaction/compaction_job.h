@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,15 +66,12 @@ class CompactionJob {
   Status Share(size_t begin, size_t end, const std::function<Status(size_t, size_t)>& f);
   void NotifyBegin(size_t worker);
   void NotifyEnd(size_t worker, const Status& status);
-  // Regions of one base are in one batch.
-  size_t EndOfBatch(size_t begin) const;
-  // Hands the records of the delta in regions [begin, end) to `buffers`.
-  Status Split(size_t begin, size_t end, std::vector<RecordBuffer>* buffers);
-  // Hands the records of the bases that are cut into several of these regions to `buffers`, per
-  // region and piece. Reads each base once.
-  Status SplitBases(size_t begin, size_t end, std::vector<std::vector<RecordBuffer>>* buffers);
-  Status Distribute(InternalIterator* records, size_t begin, size_t end,
-                    const std::function<RecordBuffer&(size_t)>& buffer_of);
+  size_t EndOfBase(size_t begin) const;
+  // The regions from `first` on, of one base, by one worker: delta[i] has the delta's records in the i-th.
+  // Reads the base once.
+  Status RunHashGroup(size_t worker, size_t first, std::span<RecordBuffer> delta);
+  // Adds each record of region `begin` + i to (*buffers)[i], and drops those of other regions.
+  Status Distribute(InternalIterator* records, size_t begin, std::vector<RecordBuffer>* buffers);
   bool FirstDeltaKeyAfter(const std::string& key, std::string* found, Status* s);
 
   const CompactionJobInput in_;

@@ -33,7 +33,7 @@ class RecordBufferIterator : public InternalIterator {
 
 void RecordBuffer::Add(const Slice& key, const Slice& value) {
   const size_t size = key.size() + value.size();
-  char* data = arena_.Allocate(size);
+  char* data = arena_->Allocate(size);
   memcpy(data, key.data(), key.size());
   if (!value.empty()) memcpy(data + key.size(), value.data(), value.size());
   records_.push_back(

@@ -5,6 +5,7 @@
 // One thread, but a full buffer may be read by another.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class RecordBuffer {
     const char* data;  // key, then value
     uint32_t key_size, value_size;
   };
-  Arena arena_;
+  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
   std::vector<Record> records_;
   uint64_t bytes_ = 0;
 };
