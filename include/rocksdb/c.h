@@ -16,6 +16,9 @@
 
   Booleans are unsigned char: 0 is false.
 
+  Versions. Three functions have other parameters in later versions of RocksDB. COMPASSDB_ROCKSDB_LEVEL says whose a
+  program uses: 100 times the major version plus the minor one.
+
   Threads. As in C++: a database, a cache and an environment may be used by any number of threads at a time; other
   objects by one, or by several that only read.
 */
@@ -33,6 +36,12 @@
 #else
 #define ROCKSDB_LIBRARY_API
 #endif
+
+#ifndef COMPASSDB_ROCKSDB_LEVEL
+#define COMPASSDB_ROCKSDB_LEVEL 708
+#endif
+/* The name in the library of a function that other levels know with other parameters. */
+#define COMPASSDB_ROCKSDB_NAMED(name) __asm__(name)
 
 #ifdef __cplusplus
 extern "C" {
@@ -362,6 +371,11 @@ extern ROCKSDB_LIBRARY_API rocksdb_writebatch_t* rocksdb_writebatch_create(void)
 /* From the bytes that rocksdb_writebatch_data() gave. */
 extern ROCKSDB_LIBRARY_API rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep,
     size_t size);
+
+/* max_bytes: 0 for any size. protection_bytes_per_key: 0, or 8 for a checksum of each write. default_cf_ts_sz: size of
+   timestamps in the default column family. */
+extern ROCKSDB_LIBRARY_API rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(size_t
+    reserved_bytes, size_t max_bytes, size_t protection_bytes_per_key, size_t default_cf_ts_sz);
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_destroy(rocksdb_writebatch_t*);
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_clear(rocksdb_writebatch_t*);
 extern ROCKSDB_LIBRARY_API int rocksdb_writebatch_count(rocksdb_writebatch_t*);
@@ -428,6 +442,12 @@ extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_put_log_data(rocksdb_writebat
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_iterate(rocksdb_writebatch_t*, void* state, void
     (*put)(void*, const char* k, size_t klen, const char* v, size_t vlen), void (*deleted)(void*,
     const char* k, size_t klen));
+
+/* The same with the records of all column families, and with merges. */
+extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_iterate_cf(rocksdb_writebatch_t*, void* state,
+    void (*put_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
+    void (*deleted_cf)(void*, uint32_t cfid, const char* k, size_t klen), void (*merge_cf)(void*,
+    uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen));
 extern ROCKSDB_LIBRARY_API const char* rocksdb_writebatch_data(rocksdb_writebatch_t*, size_t* size);
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_set_save_point(rocksdb_writebatch_t*);
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_rollback_to_save_point(rocksdb_writebatch_t*,
@@ -439,6 +459,12 @@ extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_pop_save_point(rocksdb_writeb
 
 extern ROCKSDB_LIBRARY_API rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create(size_t
     reserved_bytes, unsigned char overwrite_keys);
+
+/* backup_index_comparator, which outlives the batch, orders the keys of column families that no call has named; NULL is
+   that of bytes. Otherwise as rocksdb_writebatch_create_with_params(). */
+extern ROCKSDB_LIBRARY_API rocksdb_writebatch_wi_t*
+    rocksdb_writebatch_wi_create_with_params(rocksdb_comparator_t* backup_index_comparator, size_t
+    reserved_bytes, unsigned char overwrite_key, size_t max_bytes, size_t protection_bytes_per_key);
 extern ROCKSDB_LIBRARY_API rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_from(const char*
     rep, size_t size);
 extern ROCKSDB_LIBRARY_API void rocksdb_writebatch_wi_destroy(rocksdb_writebatch_wi_t*);
@@ -518,6 +544,13 @@ extern ROCKSDB_LIBRARY_API char*
     rocksdb_writebatch_wi_get_from_batch_and_db_cf(rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db,
     const rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* column_family, const char*
     key, size_t keylen, size_t* vallen, char** errptr);
+extern ROCKSDB_LIBRARY_API rocksdb_pinnableslice_t*
+    rocksdb_writebatch_wi_get_pinned_from_batch_and_db(rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db,
+    const rocksdb_readoptions_t* options, const char* key, size_t keylen, char** errptr);
+extern ROCKSDB_LIBRARY_API rocksdb_pinnableslice_t*
+    rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(rocksdb_writebatch_wi_t* wbwi, rocksdb_t*
+    db, const rocksdb_readoptions_t* options, rocksdb_column_family_handle_t* column_family, const
+    char* key, size_t keylen, char** errptr);
 
 /* The batch laid over base_iterator, which it takes over. */
 extern ROCKSDB_LIBRARY_API rocksdb_iterator_t*
@@ -526,6 +559,15 @@ extern ROCKSDB_LIBRARY_API rocksdb_iterator_t*
 extern ROCKSDB_LIBRARY_API rocksdb_iterator_t*
     rocksdb_writebatch_wi_create_iterator_with_base_cf(rocksdb_writebatch_wi_t* wbwi,
     rocksdb_iterator_t* base_iterator, rocksdb_column_family_handle_t* cf);
+
+/* Within the bounds of the options. */
+extern ROCKSDB_LIBRARY_API rocksdb_iterator_t*
+    rocksdb_writebatch_wi_create_iterator_with_base_readopts(rocksdb_writebatch_wi_t* wbwi,
+    rocksdb_iterator_t* base_iterator, const rocksdb_readoptions_t* options);
+extern ROCKSDB_LIBRARY_API rocksdb_iterator_t*
+    rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(rocksdb_writebatch_wi_t* wbwi,
+    rocksdb_iterator_t* base_iterator, rocksdb_column_family_handle_t* cf, const
+    rocksdb_readoptions_t* options);
 
 /* ---- Following the log ---- */
 
@@ -596,8 +638,13 @@ extern ROCKSDB_LIBRARY_API void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_f
     errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_flush_wal(rocksdb_t* db, unsigned char sync, char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_disable_file_deletions(rocksdb_t* db, char** errptr);
+#if COMPASSDB_ROCKSDB_LEVEL >= 900
+extern ROCKSDB_LIBRARY_API void rocksdb_enable_file_deletions(rocksdb_t* db, char** errptr)
+    COMPASSDB_ROCKSDB_NAMED("rocksdb_enable_file_deletions_900");
+#else
 extern ROCKSDB_LIBRARY_API void rocksdb_enable_file_deletions(rocksdb_t* db, unsigned char force,
     char** errptr);
+#endif
 extern ROCKSDB_LIBRARY_API void rocksdb_set_options(rocksdb_t* db, int count, const char* const
     keys[], const char* const values[], char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_set_options_cf(rocksdb_t* db,
@@ -631,6 +678,26 @@ extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_smallest_seqno(const rocks
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_livefiles_largest_seqno(const rocksdb_livefiles_t*, int
     index);
 extern ROCKSDB_LIBRARY_API void rocksdb_livefiles_destroy(const rocksdb_livefiles_t*);
+
+/* Lists of files for an import. rocksdb_livefiles_add() takes the file over; its functions copy texts and keys. */
+extern ROCKSDB_LIBRARY_API rocksdb_livefiles_t* rocksdb_livefiles_create(void);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefiles_add(rocksdb_livefiles_t*, rocksdb_livefile_t*);
+extern ROCKSDB_LIBRARY_API rocksdb_livefile_t* rocksdb_livefile_create(void);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_destroy(rocksdb_livefile_t*);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_column_family_name(rocksdb_livefile_t*, const
+    char*);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_level(rocksdb_livefile_t*, int);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_name(rocksdb_livefile_t*, const char*);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_directory(rocksdb_livefile_t*, const char*);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_size(rocksdb_livefile_t*, size_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_smallest_key(rocksdb_livefile_t*, const char*,
+    size_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_largest_key(rocksdb_livefile_t*, const char*,
+    size_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_smallest_seqno(rocksdb_livefile_t*, uint64_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_largest_seqno(rocksdb_livefile_t*, uint64_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_num_entries(rocksdb_livefile_t*, uint64_t);
+extern ROCKSDB_LIBRARY_API void rocksdb_livefile_set_num_deletions(rocksdb_livefile_t*, uint64_t);
 
 /* ---- Column families, levels and files. What hangs on another is destroyed before it; strings are malloc()ed. ---- */
 
@@ -793,6 +860,45 @@ extern ROCKSDB_LIBRARY_API rocksdb_checkpoint_t* rocksdb_checkpoint_object_creat
 extern ROCKSDB_LIBRARY_API void rocksdb_checkpoint_create(rocksdb_checkpoint_t* checkpoint, const
     char* checkpoint_dir, uint64_t log_size_for_flush, char** errptr);
 extern ROCKSDB_LIBRARY_API void rocksdb_checkpoint_object_destroy(rocksdb_checkpoint_t* checkpoint);
+
+/* ---- Column families from files ---- */
+
+/* Flushes the family and writes its data to a new directory. What it wrote is NULL after an error. */
+extern ROCKSDB_LIBRARY_API rocksdb_export_import_files_metadata_t*
+    rocksdb_checkpoint_export_column_family(rocksdb_checkpoint_t* checkpoint,
+    rocksdb_column_family_handle_t* column_family, const char* export_dir, char** errptr);
+
+extern ROCKSDB_LIBRARY_API rocksdb_export_import_files_metadata_t*
+    rocksdb_export_import_files_metadata_create(void);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_export_import_files_metadata_destroy(rocksdb_export_import_files_metadata_t*);
+extern ROCKSDB_LIBRARY_API char*
+    rocksdb_export_import_files_metadata_get_db_comparator_name(rocksdb_export_import_files_metadata_t*);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_export_import_files_metadata_set_db_comparator_name(rocksdb_export_import_files_metadata_t*,
+    const char*);
+
+/* A copy, and a list that it takes over. */
+extern ROCKSDB_LIBRARY_API rocksdb_livefiles_t*
+    rocksdb_export_import_files_metadata_get_files(rocksdb_export_import_files_metadata_t*);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_export_import_files_metadata_set_files(rocksdb_export_import_files_metadata_t*,
+    rocksdb_livefiles_t*);
+
+extern ROCKSDB_LIBRARY_API rocksdb_import_column_family_options_t*
+    rocksdb_import_column_family_options_create(void);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_import_column_family_options_destroy(rocksdb_import_column_family_options_t*);
+
+/* Whether files are linked rather than copied. */
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_import_column_family_options_set_move_files(rocksdb_import_column_family_options_t*,
+    unsigned char);
+
+extern ROCKSDB_LIBRARY_API rocksdb_column_family_handle_t*
+    rocksdb_create_column_family_with_import(rocksdb_t* db, rocksdb_options_t*
+    column_family_options, const char* column_family_name, rocksdb_import_column_family_options_t*
+    import_options, rocksdb_export_import_files_metadata_t* metadata, char** errptr);
 
 /* ---- Options of a database and of its column families ---- */
 
@@ -1240,8 +1346,15 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_set_block_based_table_factory(ro
     opt, rocksdb_block_based_table_options_t* table_options);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_cuckoo_table_factory(rocksdb_options_t* opt,
     rocksdb_cuckoo_table_options_t* table_options);
+#if COMPASSDB_ROCKSDB_LEVEL >= 809
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_plain_table_factory(rocksdb_options_t*,
+    uint32_t user_key_len, int bloom_bits_per_key, double hash_table_ratio, size_t index_sparseness,
+    size_t huge_page_tlb_size, char encoding_type, unsigned char full_scan_mode, unsigned char
+    store_index_in_file) COMPASSDB_ROCKSDB_NAMED("rocksdb_options_set_plain_table_factory_809");
+#else
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_plain_table_factory(rocksdb_options_t*,
     uint32_t, int, double, size_t);
+#endif
 
 extern ROCKSDB_LIBRARY_API void rocksdb_options_enable_statistics(rocksdb_options_t*);
 
@@ -1625,10 +1738,17 @@ extern ROCKSDB_LIBRARY_API rocksdb_mergeoperator_t* rocksdb_mergeoperator_create
     char* (*name)(void*));
 extern ROCKSDB_LIBRARY_API void rocksdb_mergeoperator_destroy(rocksdb_mergeoperator_t*);
 
+#if COMPASSDB_ROCKSDB_LEVEL >= 1100
+extern ROCKSDB_LIBRARY_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, void
+    (*destructor)(void*), char* (*transform)(void*, const char* key, size_t length, size_t*
+    dst_length), unsigned char (*in_domain)(void*, const char* key, size_t length), const char*
+    (*name)(void*)) COMPASSDB_ROCKSDB_NAMED("rocksdb_slicetransform_create_1100");
+#else
 extern ROCKSDB_LIBRARY_API rocksdb_slicetransform_t* rocksdb_slicetransform_create(void* state, void
     (*destructor)(void*), char* (*transform)(void*, const char* key, size_t length, size_t*
     dst_length), unsigned char (*in_domain)(void*, const char* key, size_t length), unsigned char
     (*in_range)(void*, const char* key, size_t length), const char* (*name)(void*));
+#endif
 extern ROCKSDB_LIBRARY_API rocksdb_slicetransform_t*
     rocksdb_slicetransform_create_fixed_prefix(size_t);
 extern ROCKSDB_LIBRARY_API rocksdb_slicetransform_t* rocksdb_slicetransform_create_noop(void);

@@ -102,6 +102,9 @@ struct rocksdb_env_t {
 };
 
 struct rocksdb_livefiles_t { std::vector<rocksdb::LiveFileMetaData> rep; };
+struct rocksdb_livefile_t { rocksdb::LiveFileMetaData rep; };
+struct rocksdb_export_import_files_metadata_t { rocksdb::ExportImportFilesMetaData rep; };
+struct rocksdb_import_column_family_options_t { rocksdb::ImportColumnFamilyOptions rep; };
 struct rocksdb_column_family_metadata_t { rocksdb::ColumnFamilyMetaData rep; };
 // Point into the column family's.
 struct rocksdb_level_metadata_t { const rocksdb::LevelMetaData* rep; };

@@ -19,6 +19,15 @@ rocksdb_writebatch_t* rocksdb_writebatch_create_from(const char* rep, size_t siz
   return OrNull([&] { return new rocksdb_writebatch_t{rocksdb::WriteBatch(std::string(rep, size))}; });
 }
 
+rocksdb_writebatch_t* rocksdb_writebatch_create_with_params(size_t reserved_bytes, size_t max_bytes,
+                                                            size_t protection_bytes_per_key,
+                                                            size_t default_cf_ts_sz) {
+  return OrNull([&] {
+    return new rocksdb_writebatch_t{
+        rocksdb::WriteBatch(reserved_bytes, max_bytes, protection_bytes_per_key, default_cf_ts_sz)};
+  });
+}
+
 void rocksdb_writebatch_destroy(rocksdb_writebatch_t* b) { delete b; }
 
 void rocksdb_writebatch_clear(rocksdb_writebatch_t* b) {
@@ -164,6 +173,14 @@ void rocksdb_writebatch_iterate(rocksdb_writebatch_t* b, void* state,
                                 void (*put)(void*, const char* k, size_t klen, const char* v, size_t vlen),
                                 void (*deleted)(void*, const char* k, size_t klen)) {
   compassdb::WalkBatch(b->rep, state, put, deleted);
+}
+
+void rocksdb_writebatch_iterate_cf(
+    rocksdb_writebatch_t* b, void* state,
+    void (*put_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen),
+    void (*deleted_cf)(void*, uint32_t cfid, const char* k, size_t klen),
+    void (*merge_cf)(void*, uint32_t cfid, const char* k, size_t klen, const char* v, size_t vlen)) {
+  compassdb::WalkFamilies(b->rep, state, {put_cf, deleted_cf, merge_cf});
 }
 
 const char* rocksdb_writebatch_data(rocksdb_writebatch_t* b, size_t* size) {

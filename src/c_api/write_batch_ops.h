@@ -29,4 +29,16 @@ using DeleteCallback = void (*)(void* state, const char* k, size_t klen);
 // and single deletions, and ends at a range deletion or a record of another family.
 void WalkBatch(const rocksdb::WriteBatch& batch, void* state, PutCallback put, DeleteCallback deleted) noexcept;
 
+struct FamilyCallbacks {
+  using WriteCallback = void (*)(void* state, uint32_t family, const char* k, size_t klen, const char* v, size_t vlen);
+  using RemoveCallback = void (*)(void* state, uint32_t family, const char* k, size_t klen);
+
+  WriteCallback put;
+  RemoveCallback deleted;
+  WriteCallback merge;
+};
+
+// The same for all families. The walk ends at a record of another kind, except single deletions of the default family.
+void WalkFamilies(const rocksdb::WriteBatch& batch, void* state, const FamilyCallbacks& callbacks) noexcept;
+
 }  // namespace compassdb

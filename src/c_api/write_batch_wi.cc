@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "c_api/callbacks.h"
 #include "c_api/errors.h"
 #include "c_api/handles.h"
 #include "c_api/write_batch_ops.h"
@@ -15,9 +16,18 @@ using rocksdb::Slice;
 extern "C" {
 
 rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create(size_t reserved_bytes, unsigned char overwrite_keys) {
+  return rocksdb_writebatch_wi_create_with_params(nullptr, reserved_bytes, overwrite_keys, 0, 0);
+}
+
+rocksdb_writebatch_wi_t* rocksdb_writebatch_wi_create_with_params(rocksdb_comparator_t* backup_index_comparator,
+                                                                  size_t reserved_bytes,
+                                                                  unsigned char overwrite_key, size_t max_bytes,
+                                                                  size_t protection_bytes_per_key) {
   return compassdb::OrNull([&] {
-    auto batch = std::make_unique<rocksdb::WriteBatchWithIndex>(rocksdb::BytewiseComparator(), reserved_bytes,
-                                                               overwrite_keys != 0);
+    const rocksdb::Comparator* const comparator =
+        backup_index_comparator == nullptr ? rocksdb::BytewiseComparator() : backup_index_comparator;
+    auto batch = std::make_unique<rocksdb::WriteBatchWithIndex>(comparator, reserved_bytes, overwrite_key != 0,
+                                                               max_bytes, protection_bytes_per_key);
     auto* const handle = compassdb::MallocHandle<rocksdb_writebatch_wi_t>(batch.get());
     batch.release();
     return handle;

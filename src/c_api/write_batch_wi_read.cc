@@ -7,6 +7,7 @@
 #include "c_api/values.h"
 
 using compassdb::OrNull;
+using compassdb::ReadPinned;
 using compassdb::ReadValue;
 using rocksdb::ColumnFamilyHandle;
 using rocksdb::PinnableSlice;
@@ -25,10 +26,9 @@ char* FromBatch(rocksdb_writebatch_wi_t* wbwi, const rocksdb_options_t* options,
 
 // The handle of `base` becomes that of the new iterator, which owns what it held.
 rocksdb_iterator_t* Overlay(rocksdb_writebatch_wi_t* wbwi, ColumnFamilyHandle* family,
-                            rocksdb_iterator_t* base) noexcept {
+                            rocksdb_iterator_t* base, const rocksdb_readoptions_t* options = nullptr) noexcept {
   return OrNull([&] {
-    base->rep = family == nullptr ? wbwi->rep->NewIteratorWithBase(base->rep)
-                                  : wbwi->rep->NewIteratorWithBase(family, base->rep);
+    base->rep = wbwi->rep->NewIteratorWithBase(family, base->rep, options == nullptr ? nullptr : &options->rep);
     return base;
   });
 }
@@ -66,6 +66,22 @@ char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(rocksdb_writebatch_wi_t* wb
   });
 }
 
+rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db(
+    rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
+    size_t keylen, char** errptr) {
+  return ReadPinned(errptr, [&](PinnableSlice* value) {
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, Slice(key, keylen), value);
+  });
+}
+
+rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(
+    rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db, const rocksdb_readoptions_t* options,
+    rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen, char** errptr) {
+  return ReadPinned(errptr, [&](PinnableSlice* value) {
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, column_family->rep, Slice(key, keylen), value);
+  });
+}
+
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(rocksdb_writebatch_wi_t* wbwi,
                                                                     rocksdb_iterator_t* base_iterator) {
   return Overlay(wbwi, nullptr, base_iterator);
@@ -75,6 +91,17 @@ rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(rocksdb_w
                                                                        rocksdb_iterator_t* base_iterator,
                                                                        rocksdb_column_family_handle_t* cf) {
   return Overlay(wbwi, cf->rep, base_iterator);
+}
+
+rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
+    rocksdb_writebatch_wi_t* wbwi, rocksdb_iterator_t* base_iterator, const rocksdb_readoptions_t* options) {
+  return Overlay(wbwi, nullptr, base_iterator, options);
+}
+
+rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
+    rocksdb_writebatch_wi_t* wbwi, rocksdb_iterator_t* base_iterator, rocksdb_column_family_handle_t* cf,
+    const rocksdb_readoptions_t* options) {
+  return Overlay(wbwi, cf->rep, base_iterator, options);
 }
 
 }  // extern "C"

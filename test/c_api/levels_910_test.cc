@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#define COMPASSDB_ROCKSDB_LEVEL 910  // NOLINT: read by rocksdb/c.h
+#define LEVEL_TEST Level910Test
+#include "c_api/levels_cases.h"
