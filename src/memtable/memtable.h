@@ -95,6 +95,17 @@ class MemTable {
     const char* entry_;
     const IndexEntries* index_;
   };
+  // All in order, each with its address if the memtable indexes the log, and 0 otherwise.
+  template <class F>
+  void ForEachWithAddress(F f) const {
+    if (index_ == nullptr) {
+      ForEach([&](const Record& record) { f(record, uint32_t{0}); });
+    } else {
+      index_points_->ForEachLink([&](uint32_t address, const char* entry) { f(Record(entry, index_.get()), address); });
+    }
+  }
+  // Of such an address, which is not 0.
+  Record At(uint32_t address) const { return Record(index_points_->EntryOf(address), index_.get()); }
   // All in order.
   template <class F>
   void ForEach(F f) const {

@@ -260,6 +260,13 @@ TEST(MemTable, AddressesOfAllKinds) {
     ++seen;
   });
   EXPECT_EQ(seen, all.size());
+  m->ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
+    ASSERT_NE(address, 0u);
+    EXPECT_EQ(m->At(address).trailer(), record.trailer());
+    EXPECT_EQ(m->At(address).user_key(), record.user_key());
+    --seen;
+  });
+  EXPECT_EQ(seen, 0u);
   EXPECT_TRUE(AddAddress(m.get(), uint64_t{1} << 40, "first", AddressOf(2)).IsTryAgain());
 }
 

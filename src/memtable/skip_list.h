@@ -92,6 +92,19 @@ class SkipList {
     for (const Node* n = Next(head_, level); n != nullptr; n = Next(n, level)) f(n->entry());
   }
 
+  // All with their links, in order.
+  template <class F>
+  void ForEachLink(F f) const {
+    for (Link link = head_->Next(0); link != Link();) {
+      const Node* const n = At(link);
+      const Link next = n->Next(0);
+      if (next != Link()) __builtin_prefetch(At(next));
+      f(link, n->entry());
+      link = next;
+    }
+  }
+  const char* EntryOf(Link link) const { return At(link)->entry(); }
+
   // The estimated number of entries before target.
   uint64_t EstimateCount(const Slice& target) const {
     uint64_t count = 0;

@@ -8,6 +8,7 @@
 #include "tableless/flush/page_writer.h"
 #include "tableless/overflow/overflow_batch.h"
 #include "tableless/page/page_batch.h"
+#include "util/checked.h"
 #include "util/parallel.h"
 #include "wal/log_values.h"
 
@@ -42,10 +43,16 @@ bool PageFlush::FindPage(const PagePart& part, const Slice& user_key, uint64_t* 
   return true;
 }
 
+void PageFlush::AddPlain(uint64_t page_key, const MemTable::Record& record) {
+  COMPASSDB_INVARIANT(plain_.size() < UINT32_MAX, "an entry has 32 bits for a record");
+  entries_.push_back({page_key, 0, static_cast<uint32_t>(plain_.size())});
+  plain_.push_back(record);
+}
+
 void PageFlush::AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence) {
   std::string& entry = range_keys_.emplace_back(PlainEntries::SizeOf(user_key, Slice()), '\0');
   PlainEntries::Encode(sequence, kTypeDeletion, user_key, Slice(), nullptr, entry.data());
-  entries_.push_back({page_key, MemTable::Record(entry.data())});
+  AddPlain(page_key, MemTable::Record(entry.data()));
 }
 
 SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
@@ -56,10 +63,20 @@ SequenceNumber PageFlush::NewestOf(const FlushRequest& request) {
 
 // Entries point to the memtables, which stay until the flush is installed.
 void PageFlush::Collect(const PagePart& part) {
+  uint64_t count = 0;
+  for (const auto& memtable : request_->memtables) count += memtable->num_entries();
+  entries_.reserve(count / part.parts);  // growing takes more memory than the entries
   for (const auto& memtable : request_->memtables) {
-    memtable->ForEach([&](const MemTable::Record& record) {
+    indexes_.push_back(memtable.get());
+    const auto source = static_cast<uint32_t>(indexes_.size());
+    memtable->ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
       uint64_t page_key = 0;
-      if (FindPage(part, record.user_key(), &page_key)) entries_.push_back({page_key, record});
+      if (!FindPage(part, record.user_key(), &page_key)) return;
+      if (address == 0) {
+        AddPlain(page_key, record);
+      } else {
+        entries_.push_back({page_key, source, address});
+      }
     });
   }
 }
@@ -117,7 +134,7 @@ Status PageFlush::CountParts(uint32_t* parts) const {
   }
   uint64_t bytes = 0;
   Status s = ForEachRange([&](const RangeTombstoneList::Fragment& range) {
-    const uint64_t of_key = (kKeyOverhead + sizeof(Entry)) * range.sequences.size();
+    const uint64_t of_key = (kKeyOverhead + sizeof(Entry) + sizeof(MemTable::Record)) * range.sequences.size();
     const uint64_t at_most = records * of_key + record_bytes;
     // Without keys in order this needs a read of all pages. With parts, each part reads only its own.
     if (at_most > limit && whole) {
@@ -162,7 +179,7 @@ Status PageFlush::BeginInPlace() {
   const auto ranges = [](const auto& memtable) { return memtable->num_range_deletes() > 0; };
   const bool any_range = std::any_of(request_->memtables.begin(), request_->memtables.end(), ranges);
   if (any_range && !view_->parts().keys_whole) return Status::OK();
-  const auto known = [this](const Entry& e) { return e.record.sequence() <= in_doubt_until_; };
+  const auto known = [this](const Entry& e) { return RecordOf(e).sequence() <= in_doubt_until_; };
   if (std::any_of(entries_.begin(), entries_.end(), known)) return Status::OK();
   const uint32_t page_bytes = view_->parts().geometry.page_bytes;
   if (page_bytes > options_->pages.page_bytes) {
@@ -305,14 +322,14 @@ class PageFlush::SectionJob {
   }
 
   void AddItem(const Entry& entry) {
-    const Slice user_key = entry.record.user_key();
+    const MemTable::Record record = flush_->RecordOf(entry);
+    const Slice user_key = record.user_key();
     const KeyHash hash = !items_.empty() && items_.back().user_key == user_key
                              ? items_.back().hash
                              : flush_->context_->hasher(user_key);
-    const ValueType type = entry.record.type();
+    const ValueType type = record.type();
     std::string* const room = type == kTypeBlobIndex ? &addresses_.emplace_back() : nullptr;
-    items_.push_back({entry.page_key, entry.record.sequence(), type, user_key,
-                      entry.record.value(room), hash, entry.record});
+    items_.push_back({entry.page_key, record.sequence(), type, user_key, record.value(room), hash, record});
   }
 
   // Replaces addresses by values, which are read from the logs together.
@@ -471,18 +488,23 @@ Status PageFlush::RunSections(PageJournalWriter* journal, std::vector<SectionFlu
 // A key that a range covers may come from several places, as the same deletion.
 Status PageFlush::RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections) {
   entries_.clear();
+  plain_.clear();
+  indexes_.clear();
   range_keys_.clear();
   Collect(part);
   Status s = CollectRangeDeletions(part);
   if (!s.ok()) return s;
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
     if (a.page_key != b.page_key) return a.page_key < b.page_key;
-    if (const int c = a.record.user_key().compare(b.record.user_key()); c != 0) return c < 0;
-    return a.record.sequence() > b.record.sequence();
+    const MemTable::Record left = RecordOf(a), right = RecordOf(b);
+    if (const int c = left.user_key().compare(right.user_key()); c != 0) return c < 0;
+    return left.sequence() > right.sequence();
   });
-  const auto same = [](const Entry& a, const Entry& b) {
-    return a.record.type() == kTypeDeletion && a.record.trailer() == b.record.trailer() &&
-           a.record.user_key() == b.record.user_key();
+  const auto same = [this](const Entry& a, const Entry& b) {
+    if (a.page_key != b.page_key) return false;
+    const MemTable::Record left = RecordOf(a), right = RecordOf(b);
+    return left.type() == kTypeDeletion && left.trailer() == right.trailer() &&
+           left.user_key() == right.user_key();
   };
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
   // One of several parts has only some of the records that pages may have from then on.

@@ -91,10 +91,11 @@ class PageFlush {
   Status Run(JobFile* file, VersionEdit* edit, JobReport* report);
 
  private:
-  // A record of a memtable, with its page.
+  // A record with its page: small, as there is one for each of the memtables.
   struct Entry {
     uint64_t page_key;
-    MemTable::Record record;
+    uint32_t source;  // 0: plain_, else a number of indexes_ plus 1
+    uint32_t place;   // in plain_, or an address in the memtable
   };
   // The same, decoded: only those of a few pages at a time.
   struct Item {
@@ -121,6 +122,10 @@ class PageFlush {
   Status CountParts(uint32_t* parts) const;
   // The page of the key. False if it is of another part.
   bool FindPage(const PagePart& part, const Slice& user_key, uint64_t* page_key) const;
+  void AddPlain(uint64_t page_key, const MemTable::Record& record);
+  MemTable::Record RecordOf(const Entry& entry) const {
+    return entry.source == 0 ? plain_[entry.place] : indexes_[entry.source - 1]->At(entry.place);
+  }
   void AddDeletion(uint64_t page_key, const Slice& user_key, SequenceNumber sequence);
   Status BeginInPlace();
   Status RunSections(PageJournalWriter* journal, std::vector<SectionFlush>* sections);
@@ -137,6 +142,8 @@ class PageFlush {
   const FlushKeys flush_keys_;
   std::shared_ptr<MemTable> keys_;      // for the key store
   std::vector<Entry> entries_;          // of the current part
+  std::vector<MemTable::Record> plain_;
+  std::vector<const MemTable*> indexes_;  // memtables that index the log
   std::deque<std::string> range_keys_;  // records of the deletions by range tombstones
   const SequenceNumber newest_;          // of the memtables
   const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
