@@ -27,6 +27,7 @@ constexpr uint8_t kZstdNotFinal = 0x40;
 constexpr uint8_t kLevelDbZstd = 2;
 constexpr uint8_t kLevelDbDeflate = 4;
 constexpr unsigned char kZstdMagic[4] = {0x28, 0xb5, 0x2f, 0xfd};
+constexpr int kLargestLogWindow = 23;  // of the levels that are used for logs
 constexpr int kRawDeflate = -15;
 constexpr int kZlibHeader = 15;
 
@@ -218,6 +219,28 @@ Status DecompressFileBlock(CompressionFormat format, uint8_t type, const Slice& 
   if (zstd) return DecompressZstdBlock(payload, dictionary, claim, out);
   if (type == rocksdb::kBZip2Compression) return DecompressBzip2Block(payload, claim, out);
   return InflateBlock(kRawDeflate, payload, dictionary, claim, out);
+}
+
+Status DecompressZstdStream(const Slice& in, std::string* out) {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  if (context == nullptr) return Status::MemoryLimit("ZSTD decompression context");
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kLargestLogWindow);
+  out->clear();
+  char room[16 << 10];
+  ZSTD_inBuffer from{in.data(), in.size(), 0};
+  size_t left = 0;
+  while (from.pos < from.size || left != 0) {
+    ZSTD_outBuffer to{room, sizeof(room), 0};
+    const size_t before = from.pos;
+    left = ZSTD_decompressStream(context.get(), &to, &from);
+    if (ZSTD_isError(left) || (left != 0 && to.pos == 0 && from.pos == before)) return DoesNotDecompress("ZSTD");
+    if (to.pos > kMostBytes - out->size()) return DoesNotDecompress("ZSTD");
+    out->append(room, to.pos);
+  }
+  return Status::OK();
 }
 
 }  // namespace compassdb::rocksdb_files

@@ -25,4 +25,7 @@ enum class CompressionFormat {
 Status DecompressFileBlock(CompressionFormat format, uint8_t type, const Slice& in, const Slice& dictionary,
                            std::string* out);
 
+// One or several frames of Zstandard, of a record of a log.
+Status DecompressZstdStream(const Slice& in, std::string* out);
+
 }  // namespace compassdb::rocksdb_files

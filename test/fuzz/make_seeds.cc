@@ -129,7 +129,14 @@ void RocksDbSeeds(const Seeds& seeds) {
     if (entry.path().extension() != ".sst") continue;
     std::string bytes;
     Must(ReadFileToString(PosixFileSystem(), entry.path(), &bytes));
-    seeds.Write("rocksdb_table", entry.path().stem(), bytes);
+    seeds.Write("rocksdb_table", entry.path().stem().string(), bytes);
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tables / "databases")) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(".log") && !name.starts_with("MANIFEST")) continue;
+    std::string bytes;
+    Must(ReadFileToString(PosixFileSystem(), entry.path(), &bytes));
+    seeds.Write("rocksdb_log", entry.path().parent_path().filename().string() + "_" + name, bytes);
   }
 }
 

@@ -2,8 +2,13 @@
 // Files of RocksDB and LevelDB.
 #include <cstring>
 
+#include "env/sim/memory_file_system.h"
 #include "format/internal_key.h"
+#include "fuzz/archive.h"
 #include "fuzz/fuzz_target.h"
+#include "rocksdb_files/batch_records.h"
+#include "rocksdb_files/framed_log.h"
+#include "rocksdb_files/manifest_state.h"
 #include "rocksdb_files/table_file.h"
 
 namespace compassdb_test {
@@ -38,6 +43,30 @@ FUZZ_TARGET(rocksdb_table, 16 << 20) {
     FUZZ_CHECK(cursor->key().size() >= 8);
   }
   if (!cursor->Valid() && cursor->status().ok() && count > 0) AcceptFuzzInput();
+}
+
+// A log, whose records are batches, or a manifest, whose records are edits.
+FUZZ_TARGET(rocksdb_log, 16 << 20) {
+  MemoryFileSystem fs;
+  WriteFile(&fs, "/log", input);
+  std::unique_ptr<SequentialFile> file;
+  FUZZ_CHECK(fs.NewSequentialFile("/log", &file).ok());
+  rocksdb_files::FramedLog log(std::move(file), "/log", 7);
+  rocksdb_files::ManifestReplay manifest;
+  Slice record;
+  size_t good = 0;
+  while (log.Next(&record)) {
+    size_t bytes = 0;
+    rocksdb_files::BatchHead head;
+    const auto count = [&](const rocksdb_files::BatchRecord& r) {
+      bytes += r.key.size() + r.value.size();
+      return Status::OK();
+    };
+    const bool batch = rocksdb_files::ReadBatchRecords(record, &head, count).ok();
+    FUZZ_CHECK(bytes <= record.size());
+    if (batch || manifest.Apply(record).ok()) ++good;
+  }
+  if (log.status().ok() && good > 0) AcceptFuzzInput();
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "api/wide_column_codec.h"
 #include "env/file_system.h"
 #include "rocksdb/convenience.h"
+#include "rocksdb_files/source_database.h"
 #include "rocksdb_files/table_file.h"
 
 namespace compassdb_test {
@@ -79,12 +81,66 @@ class Checker {
     return true;
   }
 
+  // What a reader of the database sees.
+  bool CheckScan(const Families& expected) {
+    rocksdb_files::SourceOptions options;
+    options.fs = PosixFileSystem();
+    options.dir = dir_;
+    if (std::filesystem::exists(dir_ + "/logs")) options.log_dir = dir_ + "/logs";
+    options.comparator = ComparatorOf;
+    std::unique_ptr<rocksdb_files::SourceDatabase> database;
+    const Status s = rocksdb_files::SourceDatabase::Open(options, &database);
+    if (!s.ok()) return Differs(s.ToString());
+    if (database->log_torn() || database->manifest_torn()) return Differs("the log or the manifest is torn");
+    if (database->manifest().families.size() != expected.size()) return Differs("another number of families");
+    for (const auto& [id, family] : database->manifest().families) {
+      const auto known = expected.find(family.name);
+      if (known == expected.end()) return Differs("unknown family " + family.name);
+      std::unique_ptr<rocksdb_files::SourceCursor> cursor;
+      const Status opened = database->NewCursor(id, &cursor);
+      if (!opened.ok()) return Differs(opened.ToString());
+      if (!CheckFamily(known->second.lines, cursor.get())) return false;
+    }
+    return true;
+  }
+
   const std::string& message() const { return message_; }
 
  private:
   bool Differs(const std::string& message) {
     message_ = dir_ + ": " + message;
     return false;
+  }
+
+  bool CheckFamily(const std::vector<std::string>& lines, rocksdb_files::SourceCursor* cursor) {
+    size_t n = 0;
+    for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++n) {
+      if (n == lines.size()) return Differs("more entries than the " + std::to_string(n) + " that are expected");
+      const std::string line = "S " + Hex(cursor->key()) + " " + Hex(ValueOf(*cursor));
+      if (line != lines[n]) return Differs("entry " + std::to_string(n) + " is\n  " + line + "\n, expected\n  " + lines[n]);
+    }
+    if (!cursor->status().ok()) return Differs(cursor->status().ToString());
+    return n == lines.size() || Differs(std::to_string(n) + " entries, expected " + std::to_string(lines.size()));
+  }
+
+  // As iterators show it. The cases with merge operands append strings.
+  static std::string ValueOf(const rocksdb_files::SourceCursor& cursor) {
+    std::string value;
+    bool first = true;
+    if (cursor.value() != nullptr) {
+      value = *cursor.value();
+      first = false;
+    }
+    if (cursor.entity()) {
+      Slice column;
+      if (!DefaultWideColumn(value, &column).ok()) return "damaged";
+      value = column.ToString();
+    }
+    for (const std::string& operand : cursor.operands()) {
+      value += (first ? "" : ",") + operand;
+      first = false;
+    }
+    return value;
   }
 
   bool ReadTable(const std::string& path, const Families& expected, Families* found) {
@@ -140,6 +196,7 @@ int Run(const std::string& dir) {
     if (std::filesystem::exists(database + ".records") && !HasLog(database) && !ingested) {
       good = checker.CheckTables(ReadExpected(database + ".records"));
     }
+    if (good) good = checker.CheckScan(ReadExpected(database + ".scan"));
     good ? ++right : ++wrong;
     if (!good) std::cout << checker.message() << "\n";
   }

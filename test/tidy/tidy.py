@@ -84,7 +84,7 @@ TEST_MAY_SEE = {"crash": ("env/", "util/", "manifest/manifest.h", "crash/", "sup
                 "faults": ("env/", "util/", "faults/", "support/"),
                 "formats": ("util/hash.h", "formats/", "support/"),
                 "rivals": ("leveldb/",),
-                "rocksdb_files": ("env/", "util/", "rocksdb_files/", "cases.h")}
+                "rocksdb_files": ("api/", "env/", "util/", "rocksdb_files/", "cases.h")}
 UNRESTRICTED_TESTS = {"rules", "api", "fixtures", "fuzz"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
