@@ -152,5 +152,90 @@ TEST(MergeOperatorsTest, PartialMergeAgreesWithFull) {
   }
 }
 
+// Appends, and counts the bytes that it writes.
+class CountingAppend : public rocksdb::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "CountingAppend"; }
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* merged,
+             rocksdb::Logger*) const override {
+    *merged = (existing == nullptr ? std::string() : existing->ToString()) + value.ToString();
+    written += merged->size();
+    return true;
+  }
+  mutable size_t written = 0;
+};
+
+// Each byte is written once per doubling, not once per operand.
+TEST(MergeOperatorsTest, ManyOperandsCostNLogN) {
+  const CountingAppend append;
+  const MergeOperator& op = append;
+  constexpr size_t kOperands = 5000, kSize = 100, kDoublings = 16;
+  std::vector<std::string> texts;
+  std::string expected;
+  for (size_t i = 0; i < kOperands; ++i) {
+    texts.push_back(std::to_string(i));
+    texts.back().resize(kSize, '.');
+    expected += texts.back();
+  }
+  const std::vector<Slice> operands(texts.begin(), texts.end());
+  EXPECT_EQ((Folded{true, expected}), Full(op, nullptr, operands));
+  EXPECT_LE(append.written, kOperands * kSize * kDoublings);
+
+  append.written = 0;
+  const std::string base(100 * kSize, 'b');
+  const Slice existing = base;
+  EXPECT_EQ((Folded{true, base + expected}), Full(op, &existing, operands));
+  EXPECT_LE(append.written, 2 * base.size() + kOperands * kSize * kDoublings);
+
+  append.written = 0;
+  std::string folded;
+  ASSERT_TRUE(op.PartialMergeMulti("key", {operands.begin(), operands.end()}, &folded, nullptr));
+  EXPECT_EQ(expected, folded);
+  EXPECT_LE(append.written, kOperands * kSize * kDoublings);
+}
+
+// Appends to a value that begins with '=', and to nothing else.
+class AppendToValue : public rocksdb::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "AppendToValue"; }
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* merged,
+             rocksdb::Logger*) const override {
+    if (existing == nullptr || existing->empty() || (*existing)[0] != '=') return false;
+    *merged = existing->ToString() + value.ToString();
+    return true;
+  }
+};
+
+TEST(MergeOperatorsTest, OperandsThatDoNotCombineAreMergedOneByOne) {
+  const AppendToValue op;
+  const Slice existing = "=";
+  EXPECT_EQ((Folded{true, "=123"}), Full(op, &existing, {"1", "2", "3"}));
+  EXPECT_EQ((Folded{true, "=" + std::string(100, '1')}), Full(op, &existing, std::vector<Slice>(100, "1")));
+  EXPECT_FALSE(Full(op, nullptr, std::vector<Slice>(100, "1")).ok);
+  EXPECT_TRUE(Full(op, &existing, {}).ok);
+}
+
+// An operator that looks at operands, but not at the value, refuses a bad one wherever it stands.
+class RefusesBad : public rocksdb::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "RefusesBad"; }
+  bool Merge(const Slice&, const Slice*, const Slice& value, std::string* merged,
+             rocksdb::Logger*) const override {
+    *merged = "good";
+    return value != "bad";
+  }
+};
+
+TEST(MergeOperatorsTest, ABadOperandIsRefusedWhereverItStands) {
+  const RefusesBad op;
+  for (size_t operands : {3, 16, 33, 100}) {
+    for (size_t bad = 0; bad < operands; ++bad) {
+      std::vector<Slice> list(operands, "good");
+      list[bad] = "bad";
+      EXPECT_FALSE(Full(op, nullptr, list).ok) << bad << " of " << operands;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace compassdb

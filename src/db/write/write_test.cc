@@ -53,6 +53,61 @@ TEST_F(WriteTest, MergesFoldInReadsAndFlushes) {
   EXPECT_EQ(operands[n - 1].ToString(), "3");
 }
 
+// Appends, and counts the bytes that it writes.
+class CountingAppend : public rocksdb::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "CountingAppend"; }
+  bool Merge(const Slice&, const Slice* existing, const Slice& value, std::string* merged,
+             rocksdb::Logger*) const override {
+    *merged = (existing == nullptr ? std::string() : existing->ToString()) + value.ToString();
+    written_ += merged->size();
+    return true;
+  }
+  size_t TakeWritten() { return written_.exchange(0); }
+
+ private:
+  mutable std::atomic<size_t> written_ = 0;
+};
+
+// A read, a walk in either direction, a flush and a compaction of many operands on one key: none
+// costs the square of their number.
+TEST_F(WriteTest, ManyOperandsOnOneKeyCostNLogN) {
+  const auto op = std::make_shared<CountingAppend>();
+  options_.merge_operator = op;
+  OpenDb();
+  constexpr size_t kOperands = 4000, kSize = 100, kMost = 16 * kOperands * kSize;
+  std::string expected;
+  for (size_t i = 0; i < kOperands; ++i) {
+    std::string operand = std::to_string(i);
+    operand.resize(kSize, '.');
+    expected += operand;
+    ASSERT_TRUE(db_->Merge(rocksdb::WriteOptions(), "k", operand).ok());
+  }
+  const auto check_reads = [&](const char* where) {
+    SCOPED_TRACE(where);
+    EXPECT_EQ(Get("k"), expected);
+    EXPECT_LE(op->TakeWritten(), kMost);
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions()));
+    it->SeekToFirst();
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(it->value(), expected);
+    EXPECT_LE(op->TakeWritten(), kMost);
+    it->SeekToLast();
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(it->value(), expected);
+    EXPECT_LE(op->TakeWritten(), kMost);
+  };
+  check_reads("memtable");
+  ASSERT_TRUE(db_->Flush(rocksdb::FlushOptions()).ok());
+  EXPECT_LE(op->TakeWritten(), kMost);
+  check_reads("flushed");
+  rocksdb::CompactRangeOptions all;
+  all.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db_->CompactRange(all, nullptr, nullptr).ok());
+  EXPECT_LE(op->TakeWritten(), kMost);
+  check_reads("compacted");
+}
+
 TEST_F(WriteTest, MergeWithoutOperatorIsRefused) {
   OpenDb();
   EXPECT_TRUE(db_->Merge(rocksdb::WriteOptions(), "k", "1").IsNotSupported());
