@@ -59,6 +59,7 @@ typedef struct rocksdb_backup_engine_options_t rocksdb_backup_engine_options_t;
 typedef struct rocksdb_restore_options_t rocksdb_restore_options_t;
 typedef struct rocksdb_memory_allocator_t rocksdb_memory_allocator_t;
 typedef struct rocksdb_lru_cache_options_t rocksdb_lru_cache_options_t;
+typedef struct rocksdb_hyper_clock_cache_options_t rocksdb_hyper_clock_cache_options_t;
 typedef struct rocksdb_cache_t rocksdb_cache_t;
 typedef struct rocksdb_compactionfilter_t rocksdb_compactionfilter_t;
 typedef struct rocksdb_compactionfiltercontext_t rocksdb_compactionfiltercontext_t;
@@ -85,6 +86,7 @@ typedef struct rocksdb_seqfile_t rocksdb_seqfile_t;
 typedef struct rocksdb_slicetransform_t rocksdb_slicetransform_t;
 typedef struct rocksdb_snapshot_t rocksdb_snapshot_t;
 typedef struct rocksdb_writablefile_t rocksdb_writablefile_t;
+typedef struct rocksdb_write_buffer_manager_t rocksdb_write_buffer_manager_t;
 typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
 typedef struct rocksdb_writebatch_wi_t rocksdb_writebatch_wi_t;
 typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
@@ -97,11 +99,13 @@ typedef struct rocksdb_level_metadata_t rocksdb_level_metadata_t;
 typedef struct rocksdb_sst_file_metadata_t rocksdb_sst_file_metadata_t;
 typedef struct rocksdb_envoptions_t rocksdb_envoptions_t;
 typedef struct rocksdb_ingestexternalfileoptions_t rocksdb_ingestexternalfileoptions_t;
+typedef struct rocksdb_sst_file_manager_t rocksdb_sst_file_manager_t;
 typedef struct rocksdb_sstfilewriter_t rocksdb_sstfilewriter_t;
 typedef struct rocksdb_ratelimiter_t rocksdb_ratelimiter_t;
 typedef struct rocksdb_perfcontext_t rocksdb_perfcontext_t;
 typedef struct rocksdb_pinnable_handle_t rocksdb_pinnable_handle_t;
 typedef struct rocksdb_pinnableslice_t rocksdb_pinnableslice_t;
+typedef struct rocksdb_statistics_histogram_data_t rocksdb_statistics_histogram_data_t;
 typedef struct rocksdb_transactiondb_options_t rocksdb_transactiondb_options_t;
 typedef struct rocksdb_transactiondb_t rocksdb_transactiondb_t;
 typedef struct rocksdb_transaction_options_t rocksdb_transaction_options_t;
@@ -109,6 +113,7 @@ typedef struct rocksdb_optimistictransactiondb_t rocksdb_optimistictransactiondb
 typedef struct rocksdb_optimistictransaction_options_t rocksdb_optimistictransaction_options_t;
 typedef struct rocksdb_transaction_t rocksdb_transaction_t;
 typedef struct rocksdb_checkpoint_t rocksdb_checkpoint_t;
+typedef struct rocksdb_wait_for_compact_options_t rocksdb_wait_for_compact_options_t;
 typedef struct rocksdb_wal_iterator_t rocksdb_wal_iterator_t;
 typedef struct rocksdb_wal_readoptions_t rocksdb_wal_readoptions_t;
 typedef struct rocksdb_memory_consumers_t rocksdb_memory_consumers_t;
@@ -654,6 +659,9 @@ extern ROCKSDB_LIBRARY_API void rocksdb_disable_manual_compaction(rocksdb_t* db)
 extern ROCKSDB_LIBRARY_API void rocksdb_enable_manual_compaction(rocksdb_t* db);
 extern ROCKSDB_LIBRARY_API void rocksdb_cancel_all_background_work(rocksdb_t* db, unsigned char
     wait);
+/* Until no flush or compaction is running or due. close_db closes the database, and leaves the handle to rocksdb_close(). */
+extern ROCKSDB_LIBRARY_API void rocksdb_wait_for_compact(rocksdb_t* db,
+    rocksdb_wait_for_compact_options_t* options, char** errptr);
 
 extern ROCKSDB_LIBRARY_API const rocksdb_livefiles_t* rocksdb_livefiles(rocksdb_t* db);
 extern ROCKSDB_LIBRARY_API int rocksdb_livefiles_count(const rocksdb_livefiles_t*);
@@ -1255,6 +1263,38 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_set_dump_malloc_stats(rocksdb_op
     unsigned char v);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_memtable_whole_key_filtering(rocksdb_options_t*
     opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_compaction_pri(rocksdb_options_t* opt, int v);
+extern ROCKSDB_LIBRARY_API int rocksdb_options_get_compaction_pri(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_ttl(rocksdb_options_t* opt, uint64_t v);
+extern ROCKSDB_LIBRARY_API uint64_t rocksdb_options_get_ttl(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_periodic_compaction_seconds(rocksdb_options_t*
+    opt, uint64_t v);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_options_get_periodic_compaction_seconds(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_options_set_track_and_verify_wals_in_manifest(rocksdb_options_t* opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_options_get_track_and_verify_wals_in_manifest(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_write_dbid_to_manifest(rocksdb_options_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_options_get_write_dbid_to_manifest(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_write_identity_file(rocksdb_options_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char rocksdb_options_get_write_identity_file(rocksdb_options_t*
+    opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_options_set_memtable_op_scan_flush_trigger(rocksdb_options_t* opt, uint32_t v);
+extern ROCKSDB_LIBRARY_API uint32_t
+    rocksdb_options_get_memtable_op_scan_flush_trigger(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_options_set_memtable_avg_op_scan_flush_trigger(rocksdb_options_t* opt, uint32_t v);
+extern ROCKSDB_LIBRARY_API uint32_t
+    rocksdb_options_get_memtable_avg_op_scan_flush_trigger(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_open_files_async(rocksdb_options_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char rocksdb_options_get_open_files_async(rocksdb_options_t*
+    opt);
 /* end */
 
 extern ROCKSDB_LIBRARY_API rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t*);
@@ -1296,13 +1336,21 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_set_prefix_extractor(rocksdb_opt
     rocksdb_slicetransform_t*);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_env(rocksdb_options_t*, rocksdb_env_t*);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_info_log(rocksdb_options_t*, rocksdb_logger_t*);
+/* The handle belongs to the caller; the logger is that of the options. */
+extern ROCKSDB_LIBRARY_API rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* opt);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_ratelimiter(rocksdb_options_t* opt,
     rocksdb_ratelimiter_t* limiter);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* opt,
+    rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_sst_file_manager(rocksdb_options_t* opt,
+    rocksdb_sst_file_manager_t* sfm);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_row_cache(rocksdb_options_t* opt,
     rocksdb_cache_t* cache);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_blob_cache(rocksdb_options_t* opt,
     rocksdb_cache_t* blob_cache);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_db_paths(rocksdb_options_t*, const
+    rocksdb_dbpath_t** path_values, size_t num_paths);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_cf_paths(rocksdb_options_t*, const
     rocksdb_dbpath_t** path_values, size_t num_paths);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_db_log_dir(rocksdb_options_t*, const char*);
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_wal_dir(rocksdb_options_t*, const char*);
@@ -1336,6 +1384,12 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_set_fifo_compaction_options(rock
 extern ROCKSDB_LIBRARY_API void
     rocksdb_options_add_compact_on_deletion_collector_factory(rocksdb_options_t*, size_t
     window_size, size_t num_dels_trigger);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_options_add_compact_on_deletion_collector_factory_del_ratio(rocksdb_options_t*, size_t
+    window_size, size_t num_dels_trigger, double deletion_ratio);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_options_add_compact_on_deletion_collector_factory_min_file_size(rocksdb_options_t*,
+    size_t window_size, size_t num_dels_trigger, double deletion_ratio, uint64_t min_file_size);
 
 /* Memtables and tables. */
 extern ROCKSDB_LIBRARY_API void rocksdb_options_set_memtable_vector_rep(rocksdb_options_t*);
@@ -1360,6 +1414,46 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_enable_statistics(rocksdb_option
 
 /* NULL without statistics; otherwise malloc()ed, with a zero byte. */
 extern ROCKSDB_LIBRARY_API char* rocksdb_options_statistics_get_string(rocksdb_options_t* opt);
+/* options_set_statistics_level. Without statistics nothing is set, and what is read is 0. */
+enum {
+  rocksdb_statistics_level_disable_all = 0,
+  rocksdb_statistics_level_except_tickers = 0,
+  rocksdb_statistics_level_except_histogram_or_timers = 1,
+  rocksdb_statistics_level_except_timers = 2,
+  rocksdb_statistics_level_except_detailed_timers = 3,
+  rocksdb_statistics_level_except_time_for_mutex = 4,
+  rocksdb_statistics_level_all = 5
+};
+extern ROCKSDB_LIBRARY_API void rocksdb_options_set_statistics_level(rocksdb_options_t* opt, int
+    level);
+extern ROCKSDB_LIBRARY_API int rocksdb_options_get_statistics_level(rocksdb_options_t* opt);
+extern ROCKSDB_LIBRARY_API uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t*
+    opt, uint32_t ticker_type);
+extern ROCKSDB_LIBRARY_API void rocksdb_options_statistics_get_histogram_data(rocksdb_options_t*
+    opt, uint32_t type, rocksdb_statistics_histogram_data_t* const data);
+
+extern ROCKSDB_LIBRARY_API rocksdb_statistics_histogram_data_t*
+    rocksdb_statistics_histogram_data_create(void);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_statistics_histogram_data_destroy(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_median(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_p95(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_p99(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_average(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_std_dev(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_max(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_statistics_histogram_data_get_count(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_statistics_histogram_data_get_sum(rocksdb_statistics_histogram_data_t* data);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_statistics_histogram_data_get_min(rocksdb_statistics_histogram_data_t* data);
 
 /* options_set_wal_recovery_mode */
 enum {
@@ -1395,6 +1489,14 @@ enum {
 };
 
 /* ---- Options of tables ---- */
+
+/* block_based_options_set_..._pinning_tier */
+enum {
+  rocksdb_block_based_k_fallback_pinning_tier = 0,
+  rocksdb_block_based_k_none_pinning_tier = 1,
+  rocksdb_block_based_k_flush_and_similar_pinning_tier = 2,
+  rocksdb_block_based_k_all_pinning_tier = 3
+};
 
 /* generated: rocksdb_block_based_options */
 extern ROCKSDB_LIBRARY_API rocksdb_block_based_table_options_t*
@@ -1451,6 +1553,27 @@ extern ROCKSDB_LIBRARY_API void
 extern ROCKSDB_LIBRARY_API void
     rocksdb_block_based_options_set_pin_top_level_index_and_filter(rocksdb_block_based_table_options_t*
     opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_block_align(rocksdb_block_based_table_options_t* opt, unsigned
+    char v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_optimize_filters_for_memory(rocksdb_block_based_table_options_t*
+    opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_index_block_search_type(rocksdb_block_based_table_options_t*
+    opt, int v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_separate_key_value_in_data_block(rocksdb_block_based_table_options_t*
+    opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_top_level_index_pinning_tier(rocksdb_block_based_table_options_t*
+    opt, int v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_partition_pinning_tier(rocksdb_block_based_table_options_t* opt,
+    int v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_block_based_options_set_unpartitioned_pinning_tier(rocksdb_block_based_table_options_t*
+    opt, int v);
 /* end */
 
 extern ROCKSDB_LIBRARY_API void
@@ -1555,6 +1678,22 @@ extern ROCKSDB_LIBRARY_API void
 extern ROCKSDB_LIBRARY_API uint64_t
     rocksdb_fifo_compaction_options_get_max_table_files_size(rocksdb_fifo_compaction_options_t*
     opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_fifo_compaction_options_set_allow_compaction(rocksdb_fifo_compaction_options_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_fifo_compaction_options_get_allow_compaction(rocksdb_fifo_compaction_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_fifo_compaction_options_set_max_data_files_size(rocksdb_fifo_compaction_options_t* opt,
+    uint64_t v);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_fifo_compaction_options_get_max_data_files_size(rocksdb_fifo_compaction_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_fifo_compaction_options_set_use_kv_ratio_compaction(rocksdb_fifo_compaction_options_t*
+    opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_fifo_compaction_options_get_use_kv_ratio_compaction(rocksdb_fifo_compaction_options_t*
+    opt);
 /* end */
 
 /* generated: rocksdb_compactoptions */
@@ -1578,6 +1717,18 @@ extern ROCKSDB_LIBRARY_API void rocksdb_compactoptions_set_target_level(rocksdb_
     opt, int v);
 extern ROCKSDB_LIBRARY_API int rocksdb_compactoptions_get_target_level(rocksdb_compactoptions_t*
     opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_compactoptions_set_allow_write_stall(rocksdb_compactoptions_t* opt, unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_compactoptions_get_allow_write_stall(rocksdb_compactoptions_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_compactoptions_set_max_subcompactions(rocksdb_compactoptions_t* opt, int v);
+extern ROCKSDB_LIBRARY_API int
+    rocksdb_compactoptions_get_max_subcompactions(rocksdb_compactoptions_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_compactoptions_set_target_path_id(rocksdb_compactoptions_t*
+    opt, int v);
+extern ROCKSDB_LIBRARY_API int rocksdb_compactoptions_get_target_path_id(rocksdb_compactoptions_t*
+    opt);
 /* end */
 
 extern ROCKSDB_LIBRARY_API void
@@ -1590,6 +1741,33 @@ extern ROCKSDB_LIBRARY_API void rocksdb_flushoptions_destroy(rocksdb_flushoption
 extern ROCKSDB_LIBRARY_API void rocksdb_flushoptions_set_wait(rocksdb_flushoptions_t* opt, unsigned
     char v);
 extern ROCKSDB_LIBRARY_API unsigned char rocksdb_flushoptions_get_wait(rocksdb_flushoptions_t* opt);
+/* end */
+
+/* generated: rocksdb_wait_for_compact_options */
+extern ROCKSDB_LIBRARY_API rocksdb_wait_for_compact_options_t*
+    rocksdb_wait_for_compact_options_create(void);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_wait_for_compact_options_destroy(rocksdb_wait_for_compact_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_wait_for_compact_options_set_abort_on_pause(rocksdb_wait_for_compact_options_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_wait_for_compact_options_get_abort_on_pause(rocksdb_wait_for_compact_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_wait_for_compact_options_set_flush(rocksdb_wait_for_compact_options_t* opt, unsigned
+    char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_wait_for_compact_options_get_flush(rocksdb_wait_for_compact_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_wait_for_compact_options_set_close_db(rocksdb_wait_for_compact_options_t* opt, unsigned
+    char v);
+extern ROCKSDB_LIBRARY_API unsigned char
+    rocksdb_wait_for_compact_options_get_close_db(rocksdb_wait_for_compact_options_t* opt);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_wait_for_compact_options_set_timeout(rocksdb_wait_for_compact_options_t* opt, uint64_t
+    v);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_wait_for_compact_options_get_timeout(rocksdb_wait_for_compact_options_t* opt);
 /* end */
 
 /* ---- Options of reads and writes. Bounds and timestamps are not copied; NULL takes them away. ---- */
@@ -1649,6 +1827,12 @@ extern ROCKSDB_LIBRARY_API uint64_t rocksdb_readoptions_get_deadline(rocksdb_rea
 extern ROCKSDB_LIBRARY_API void rocksdb_readoptions_set_io_timeout(rocksdb_readoptions_t* opt,
     uint64_t v);
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_readoptions_get_io_timeout(rocksdb_readoptions_t* opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_readoptions_set_async_io(rocksdb_readoptions_t* opt,
+    unsigned char v);
+extern ROCKSDB_LIBRARY_API unsigned char rocksdb_readoptions_get_async_io(rocksdb_readoptions_t*
+    opt);
+extern ROCKSDB_LIBRARY_API void rocksdb_readoptions_set_auto_readahead_size(rocksdb_readoptions_t*
+    opt, unsigned char v);
 /* end */
 
 extern ROCKSDB_LIBRARY_API void rocksdb_readoptions_set_snapshot(rocksdb_readoptions_t*, const
@@ -1785,6 +1969,27 @@ extern ROCKSDB_LIBRARY_API rocksdb_cache_t*
     rocksdb_cache_create_lru_with_strict_capacity_limit(size_t capacity);
 extern ROCKSDB_LIBRARY_API rocksdb_cache_t*
     rocksdb_cache_create_lru_opts(rocksdb_lru_cache_options_t*);
+/* Without locks. estimated_entry_charge: average bytes per entry. */
+extern ROCKSDB_LIBRARY_API rocksdb_cache_t* rocksdb_cache_create_hyper_clock(size_t capacity, size_t
+    estimated_entry_charge);
+extern ROCKSDB_LIBRARY_API rocksdb_cache_t* rocksdb_cache_create_hyper_clock_opts(const
+    rocksdb_hyper_clock_cache_options_t* opts);
+extern ROCKSDB_LIBRARY_API rocksdb_hyper_clock_cache_options_t*
+    rocksdb_hyper_clock_cache_options_create(size_t capacity, size_t estimated_entry_charge);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_hyper_clock_cache_options_destroy(rocksdb_hyper_clock_cache_options_t*);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_hyper_clock_cache_options_set_capacity(rocksdb_hyper_clock_cache_options_t*, size_t
+    capacity);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_hyper_clock_cache_options_set_estimated_entry_charge(rocksdb_hyper_clock_cache_options_t*,
+    size_t estimated_entry_charge);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_hyper_clock_cache_options_set_num_shard_bits(rocksdb_hyper_clock_cache_options_t*, int
+    num_shard_bits);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_hyper_clock_cache_options_set_memory_allocator(rocksdb_hyper_clock_cache_options_t*,
+    rocksdb_memory_allocator_t* memory_allocator);
 extern ROCKSDB_LIBRARY_API void rocksdb_cache_destroy(rocksdb_cache_t* cache);
 extern ROCKSDB_LIBRARY_API void rocksdb_cache_disown_data(rocksdb_cache_t* cache);
 extern ROCKSDB_LIBRARY_API void rocksdb_cache_set_capacity(rocksdb_cache_t* cache, size_t capacity);
@@ -1793,10 +1998,81 @@ extern ROCKSDB_LIBRARY_API size_t rocksdb_cache_get_usage(rocksdb_cache_t* cache
 extern ROCKSDB_LIBRARY_API size_t rocksdb_cache_get_pinned_usage(rocksdb_cache_t* cache);
 extern ROCKSDB_LIBRARY_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create(int64_t
     rate_bytes_per_sec, int64_t refill_period_us, int32_t fairness);
+extern ROCKSDB_LIBRARY_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_auto_tuned(int64_t
+    rate_bytes_per_sec, int64_t refill_period_us, int32_t fairness);
+
+/* mode: 0 limits reads, 1 writes, 2 both. */
+extern ROCKSDB_LIBRARY_API rocksdb_ratelimiter_t* rocksdb_ratelimiter_create_with_mode(int64_t
+    rate_bytes_per_sec, int64_t refill_period_us, int32_t fairness, int mode, bool auto_tuned);
 extern ROCKSDB_LIBRARY_API void rocksdb_ratelimiter_destroy(rocksdb_ratelimiter_t*);
 extern ROCKSDB_LIBRARY_API rocksdb_dbpath_t* rocksdb_dbpath_create(const char* path, uint64_t
     target_size);
 extern ROCKSDB_LIBRARY_API void rocksdb_dbpath_destroy(rocksdb_dbpath_t*);
+
+/* ---- Memory of memtables, space of table files, loggers. Options and databases share what they are given. ---- */
+
+extern ROCKSDB_LIBRARY_API rocksdb_write_buffer_manager_t*
+    rocksdb_write_buffer_manager_create(size_t buffer_size, bool allow_stall);
+extern ROCKSDB_LIBRARY_API rocksdb_write_buffer_manager_t*
+    rocksdb_write_buffer_manager_create_with_cache(size_t buffer_size, const rocksdb_cache_t* cache,
+    bool allow_stall);
+extern ROCKSDB_LIBRARY_API void rocksdb_write_buffer_manager_destroy(rocksdb_write_buffer_manager_t*
+    wbm);
+extern ROCKSDB_LIBRARY_API bool rocksdb_write_buffer_manager_enabled(rocksdb_write_buffer_manager_t*
+    wbm);
+extern ROCKSDB_LIBRARY_API bool
+    rocksdb_write_buffer_manager_cost_to_cache(rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API size_t
+    rocksdb_write_buffer_manager_memory_usage(rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API size_t
+    rocksdb_write_buffer_manager_mutable_memtable_memory_usage(rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API size_t
+    rocksdb_write_buffer_manager_dummy_entries_in_cache_usage(rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API size_t
+    rocksdb_write_buffer_manager_buffer_size(rocksdb_write_buffer_manager_t* wbm);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_write_buffer_manager_set_buffer_size(rocksdb_write_buffer_manager_t* wbm, size_t
+    new_size);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_write_buffer_manager_set_allow_stall(rocksdb_write_buffer_manager_t* wbm, bool
+    new_allow_stall);
+
+extern ROCKSDB_LIBRARY_API rocksdb_sst_file_manager_t*
+    rocksdb_sst_file_manager_create(rocksdb_env_t* env);
+extern ROCKSDB_LIBRARY_API void rocksdb_sst_file_manager_destroy(rocksdb_sst_file_manager_t* sfm);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_sst_file_manager_set_max_allowed_space_usage(rocksdb_sst_file_manager_t* sfm, uint64_t
+    max_allowed_space);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_sst_file_manager_set_compaction_buffer_size(rocksdb_sst_file_manager_t* sfm, uint64_t
+    compaction_buffer_size);
+extern ROCKSDB_LIBRARY_API bool
+    rocksdb_sst_file_manager_is_max_allowed_space_reached(rocksdb_sst_file_manager_t* sfm);
+extern ROCKSDB_LIBRARY_API bool
+    rocksdb_sst_file_manager_is_max_allowed_space_reached_including_compactions(rocksdb_sst_file_manager_t*
+    sfm);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_sst_file_manager_get_total_size(rocksdb_sst_file_manager_t* sfm);
+extern ROCKSDB_LIBRARY_API int64_t
+    rocksdb_sst_file_manager_get_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* sfm);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_sst_file_manager_set_delete_rate_bytes_per_second(rocksdb_sst_file_manager_t* sfm,
+    int64_t delete_rate);
+extern ROCKSDB_LIBRARY_API double
+    rocksdb_sst_file_manager_get_max_trash_db_ratio(rocksdb_sst_file_manager_t* sfm);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_sst_file_manager_set_max_trash_db_ratio(rocksdb_sst_file_manager_t* sfm, double ratio);
+extern ROCKSDB_LIBRARY_API uint64_t
+    rocksdb_sst_file_manager_get_total_trash_size(rocksdb_sst_file_manager_t* sfm);
+
+/* Lines on the standard error, behind the prefix unless that is NULL. */
+extern ROCKSDB_LIBRARY_API rocksdb_logger_t* rocksdb_logger_create_stderr_logger(int log_level,
+    const char* prefix);
+
+/* Calls callback(priv, level, message, size) from any thread. */
+extern ROCKSDB_LIBRARY_API rocksdb_logger_t* rocksdb_logger_create_callback_logger(int log_level,
+    void (*callback)(void*, unsigned, char*, size_t), void* priv);
+extern ROCKSDB_LIBRARY_API void rocksdb_logger_destroy(rocksdb_logger_t* logger);
 
 /* ---- Environments ---- */
 
@@ -1881,6 +2157,9 @@ extern ROCKSDB_LIBRARY_API void
 extern ROCKSDB_LIBRARY_API void
     rocksdb_ingestexternalfileoptions_set_ingest_behind(rocksdb_ingestexternalfileoptions_t* opt,
     unsigned char v);
+extern ROCKSDB_LIBRARY_API void
+    rocksdb_ingestexternalfileoptions_set_fail_if_not_bottommost_level(rocksdb_ingestexternalfileoptions_t*
+    opt, unsigned char v);
 /* end */
 
 extern ROCKSDB_LIBRARY_API void rocksdb_ingest_external_file(rocksdb_t* db, const char* const*

@@ -3,7 +3,8 @@
 """Writes what the C interface has for plain options, from options.table.
 
   generate.py definitions FILE   the functions, as C++
-  generate.py trial FILE         a C program that sets, reads and prints each option
+  generate.py trial FILE         a C program that sets, reads and prints each option of RocksDB 7.8
+  generate.py later FILE         the same for those of later versions
   generate.py header c.h         writes the declarations into c.h, between its markers
   generate.py check c.h          exit code 1 if that would change c.h
 """
@@ -20,9 +21,9 @@ NOTE = "Written by src/c_api/generate.py from src/c_api/options.table."
 
 
 class Option:
-    def __init__(self, name, setter, getter, member=None):
+    def __init__(self, name, setter, getter, member=None, later=False):
         self.name, self.setter, self.getter = name, setter, getter
-        self.member = member or name
+        self.member, self.later = member or name, later
 
 
 class Object:
@@ -38,7 +39,7 @@ class Object:
             yield handle, self.prefix + "_create", "void", "return Create<%s>();" % self.handle
         yield "void", self.prefix + "_destroy", handle + " opt", "delete opt;"
         for option in self.options:
-            field = "opt->rep." + option.member
+            field = "opt->" + ("" if option.member.startswith("later.") else "rep.") + option.member
             if option.setter != "-":
                 yield ("void", "%s_set_%s" % (self.prefix, option.name),
                        "%s opt, %s v" % (handle, C_TYPES[option.setter]),
@@ -57,8 +58,11 @@ def read_table():
             continue
         if words[0] == "object":
             objects.append(Object(*words[1:]))
-        elif 3 <= len(words) <= 4 and all(w == "-" or w in C_TYPES for w in words[1:3]):
-            objects[-1].options.append(Option(*words))
+            continue
+        later = words[-1] == "later"
+        words = words[:-1] if later else words
+        if 3 <= len(words) <= 4 and all(w == "-" or w in C_TYPES for w in words[1:3]):
+            objects[-1].options.append(Option(*words, later=later))
         else:
             sys.exit("%s:%d: neither an object nor an option" % (TABLE, number))
     return objects
@@ -102,9 +106,11 @@ def header(text, objects):
     return text
 
 
-def trial_of(an_object):
+def trial_of(an_object, later):
     """The statements that try the options of one object; `o` is its handle."""
     for option in an_object.options:
+        if option.later != later:
+            continue
         get = "%s_get_%s(o)" % (an_object.prefix, option.name)
         show = '  printf("%s_%s %%.10g\\n", (double)%s);' % (an_object.prefix, option.name, get)
         if option.getter != "-":
@@ -123,19 +129,21 @@ def trial_of(an_object):
                 yield show
 
 
-def trial(objects):
+def trial(objects, later):
+    objects = [o for o in objects if any(option.later == later for option in o.options)
+               or not (later or o.options)]
     lines = ["/* %s */" % NOTE, "#include <rocksdb/c.h>", "#include <stdio.h>", ""]
     for an_object in objects:
         create = an_object.prefix + ("_create()" if an_object.creates else '_create("/nowhere")')
         lines += ["static void try_%s(void) {" % an_object.prefix,
-                  "  %s* o = %s;" % (an_object.handle, create), *trial_of(an_object),
+                  "  %s* o = %s;" % (an_object.handle, create), *trial_of(an_object, later),
                   "  %s_destroy(o);" % an_object.prefix, "}", ""]
     lines += ["int main(void) {", *("  try_%s();" % o.prefix for o in objects), "  return 0;", "}"]
     return "\n".join(lines) + "\n"
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("definitions", "trial", "header", "check"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("definitions", "trial", "later", "header", "check"):
         print(__doc__)
         return 2
     command, path = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -151,7 +159,7 @@ def main():
     elif command == "definitions":
         path.write_text(definitions(objects), encoding="utf-8")
     else:
-        path.write_text(trial(objects), encoding="utf-8")
+        path.write_text(trial(objects, command == "later"), encoding="utf-8")
     return 0
 
 

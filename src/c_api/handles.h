@@ -19,7 +19,9 @@
 #include "rocksdb/options.h"
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_manager.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rocksdb/transaction_log.h"
 #include "rocksdb/utilities/backup_engine.h"
@@ -29,6 +31,7 @@
 #include "rocksdb/utilities/transaction_db.h"
 #include "rocksdb/utilities/write_batch_with_index.h"
 #include "rocksdb/write_batch.h"
+#include "rocksdb/write_buffer_manager.h"
 
 // That of a base is not the handle's: rocksdb_transactiondb_close_base_db() and that of optimistic databases.
 struct rocksdb_t { rocksdb::DB* rep; };
@@ -58,11 +61,32 @@ struct rocksdb_transactiondb_t { rocksdb::TransactionDB* rep; };
 struct rocksdb_optimistictransactiondb_t { rocksdb::OptimisticTransactionDB* rep; };
 struct rocksdb_transaction_t { rocksdb::Transaction* rep; };
 
-struct rocksdb_options_t { rocksdb::Options rep; };
-struct rocksdb_block_based_table_options_t { rocksdb::BlockBasedTableOptions rep; };
+// `later` has options of later versions of RocksDB, which have no effect here and can only be read back.
+struct rocksdb_options_t {
+  rocksdb::Options rep;
+  struct {
+    uint32_t memtable_op_scan_flush_trigger = 0;
+    uint32_t memtable_avg_op_scan_flush_trigger = 0;
+    bool open_files_async = false;
+    bool write_identity_file = true;
+  } later = {};
+};
+struct rocksdb_block_based_table_options_t {
+  rocksdb::BlockBasedTableOptions rep;
+  struct {
+    int index_block_search_type = 0;
+    bool separate_key_value_in_data_block = false;
+  } later = {};
+};
 struct rocksdb_cuckoo_table_options_t { rocksdb::CuckooTableOptions rep; };
 struct rocksdb_universal_compaction_options_t { rocksdb::CompactionOptionsUniversal rep; };
-struct rocksdb_fifo_compaction_options_t { rocksdb::CompactionOptionsFIFO rep; };
+struct rocksdb_fifo_compaction_options_t {
+  rocksdb::CompactionOptionsFIFO rep;
+  struct {
+    uint64_t max_data_files_size = 0;
+    bool use_kv_ratio_compaction = false;
+  } later = {};
+};
 struct rocksdb_writeoptions_t { rocksdb::WriteOptions rep; };
 struct rocksdb_flushoptions_t { rocksdb::FlushOptions rep; };
 struct rocksdb_envoptions_t { rocksdb::EnvOptions rep; };
@@ -72,6 +96,9 @@ struct rocksdb_restore_options_t { rocksdb::RestoreOptions rep; };
 struct rocksdb_transactiondb_options_t { rocksdb::TransactionDBOptions rep; };
 struct rocksdb_transaction_options_t { rocksdb::TransactionOptions rep; };
 struct rocksdb_optimistictransaction_options_t { rocksdb::OptimisticTransactionOptions rep; };
+struct rocksdb_wait_for_compact_options_t { rocksdb::WaitForCompactOptions rep; };
+struct rocksdb_hyper_clock_cache_options_t { rocksdb::HyperClockCacheOptions rep; };
+struct rocksdb_statistics_histogram_data_t { rocksdb::HistogramData rep = {}; };
 struct rocksdb_lru_cache_options_t { rocksdb::LRUCacheOptions rep; };
 
 // `rep` points to these slices, which point to the caller's bytes.
@@ -81,6 +108,9 @@ struct rocksdb_readoptions_t {
   rocksdb::Slice lower_bound;
   rocksdb::Slice timestamp;
   rocksdb::Slice iter_start_ts;
+  struct {
+    bool auto_readahead_size = true;
+  } later = {};
 };
 struct rocksdb_compactoptions_t {
   rocksdb::CompactRangeOptions rep;
@@ -90,6 +120,8 @@ struct rocksdb_compactoptions_t {
 struct rocksdb_cache_t { std::shared_ptr<rocksdb::Cache> rep; };
 struct rocksdb_memory_allocator_t { std::shared_ptr<rocksdb::MemoryAllocator> rep; };
 struct rocksdb_ratelimiter_t { std::shared_ptr<rocksdb::RateLimiter> rep; };
+struct rocksdb_write_buffer_manager_t { std::shared_ptr<rocksdb::WriteBufferManager> rep; };
+struct rocksdb_sst_file_manager_t { std::shared_ptr<rocksdb::SstFileManager> rep; };
 struct rocksdb_logger_t { std::shared_ptr<rocksdb::Logger> rep; };
 struct rocksdb_slicetransform_t { std::shared_ptr<const rocksdb::SliceTransform> rep; };
 struct rocksdb_filterpolicy_t { std::shared_ptr<const rocksdb::FilterPolicy> rep; };

@@ -250,6 +250,10 @@ void rocksdb_cancel_all_background_work(rocksdb_t* db, unsigned char wait) {
   MustSucceed([&] { rocksdb::CancelAllBackgroundWork(db->rep, wait != 0); });
 }
 
+void rocksdb_wait_for_compact(rocksdb_t* db, rocksdb_wait_for_compact_options_t* options, char** errptr) {
+  Succeeds(errptr, [&] { return db->rep->WaitForCompact(options->rep); });
+}
+
 void rocksdb_increase_full_history_ts_low(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                                           const char* ts_low, size_t ts_lowlen, char** errptr) {
   Succeeds(errptr, [&] {

@@ -38,7 +38,7 @@ void SetCompression(rocksdb::CompressionOptions* options, int window_bits, int l
 extern "C" {
 
 rocksdb_options_t* rocksdb_options_create_copy(rocksdb_options_t* options) {
-  return compassdb::Create<rocksdb_options_t>(options->rep);
+  return compassdb::Create<rocksdb_options_t>(*options);
 }
 
 void rocksdb_get_options_from_string(const rocksdb_options_t* base_options, const char* opts_str,
@@ -149,6 +149,18 @@ void rocksdb_options_set_info_log(rocksdb_options_t* opt, rocksdb_logger_t* logg
   if (logger != nullptr) opt->rep.info_log = logger->rep;
 }
 
+rocksdb_logger_t* rocksdb_options_get_info_log(rocksdb_options_t* opt) {
+  return compassdb::Create<rocksdb_logger_t>(opt->rep.info_log);
+}
+
+void rocksdb_options_set_write_buffer_manager(rocksdb_options_t* opt, rocksdb_write_buffer_manager_t* wbm) {
+  if (wbm != nullptr) opt->rep.write_buffer_manager = wbm->rep;
+}
+
+void rocksdb_options_set_sst_file_manager(rocksdb_options_t* opt, rocksdb_sst_file_manager_t* sfm) {
+  if (sfm != nullptr) opt->rep.sst_file_manager = sfm->rep;
+}
+
 void rocksdb_options_set_ratelimiter(rocksdb_options_t* opt, rocksdb_ratelimiter_t* limiter) {
   if (limiter != nullptr) opt->rep.rate_limiter = limiter->rep;
 }
@@ -166,6 +178,14 @@ void rocksdb_options_set_db_paths(rocksdb_options_t* opt, const rocksdb_dbpath_t
   MustSucceed([&] {
     opt->rep.db_paths.clear();
     for (size_t i = 0; i < num_paths; ++i) opt->rep.db_paths.push_back(path_values[i]->rep);
+  });
+}
+
+void rocksdb_options_set_cf_paths(rocksdb_options_t* opt, const rocksdb_dbpath_t** path_values,
+                                  size_t num_paths) {
+  MustSucceed([&] {
+    opt->rep.cf_paths.clear();
+    for (size_t i = 0; i < num_paths; ++i) opt->rep.cf_paths.push_back(path_values[i]->rep);
   });
 }
 
