@@ -13,9 +13,28 @@
 namespace compassdb {
 namespace {
 
+// More parts take less memory next to the one that is flushed, and more flushes.
+constexpr uint32_t kMostParts = 8;
+constexpr size_t kLeastPart = 128 << 10;
+constexpr size_t kLeastSplit = 64 << 10;  // less is hardly more than what a part takes at first
+
+uint32_t PartsOf(size_t write_buffer_size) {
+  if (write_buffer_size < kLeastSplit) return 1;
+  uint32_t parts = 2;
+  while (parts < kMostParts && write_buffer_size / kLeastPart > parts) parts *= 2;
+  return parts;
+}
+
 MemTableOptions MemTableOptionsOf(const rocksdb::ColumnFamilyOptions& options, Store* store) {
   MemTableOptions memtable;
-  if (Pages* const pages = store->pages()) memtable.log_values = pages->log_values();
+  Pages* const pages = store->pages();
+  if (pages != nullptr) memtable.log_values = pages->log_values();
+  // A compaction filter's decision has the sequence of its flush, which is newer than records of other parts.
+  const bool filtered = options.compaction_filter != nullptr || options.compaction_filter_factory != nullptr;
+  if (memtable.log_values != nullptr && !filtered) {
+    memtable.parts = PartsOf(options.write_buffer_size);
+    memtable.hasher = pages->hasher();
+  }
   memtable.comparator = options.comparator;
   memtable.write_buffer_size = options.write_buffer_size;
   if (options.arena_block_size > 0) {
@@ -113,10 +132,14 @@ void ColumnFamily::InstallReadState(std::vector<ReadState*>* garbage) {
 }
 
 void ColumnFamily::SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence,
-                                std::vector<ReadState*>* garbage) {
+                                std::vector<ReadState*>* garbage, bool part) {
   // First what may run out of memory: readers see every memtable.
   std::unique_ptr<ReadState> state = NewReadState(garbage);
-  memtables_.Seal(NewMemTableOptions(), log_number, earliest_sequence);
+  if (part && memtables_.MaySealPart()) {
+    memtables_.SealPart(NewMemTableOptions(), log_number);
+  } else {
+    memtables_.Seal(NewMemTableOptions(), log_number, earliest_sequence);
+  }
   Install(std::move(state), garbage);
 }
 

@@ -72,9 +72,9 @@ class ColumnFamily {
   const MemTables& memtables() const { return memtables_; }
   // As the options are now.
   MemTableOptions NewMemTableOptions() const EXCLUDES(options_mu_);
-  // [mutex, front] The active memtable becomes immutable (MemTables::Seal).
+  // [mutex, front] The active memtable becomes immutable (MemTables::Seal), or a part of it, if it may.
   void SealMemTable(uint64_t log_number, SequenceNumber earliest_sequence,
-                    std::vector<ReadState*>* garbage);
+                    std::vector<ReadState*>* garbage, bool part = false);
   // [mutex] Publishes memtables and store view to readers.
   void InstallReadState(std::vector<ReadState*>* garbage);
   // [mutex] The store changed: memtables may hold as much of separated values as their bound allows

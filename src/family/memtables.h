@@ -47,6 +47,10 @@ class MemTables {
   // It becomes immutable; the next one takes records of this log and later ones. Without memory
   // (std::bad_alloc) nothing changes.
   void Seal(const MemTableOptions& next, uint64_t log_number, SequenceNumber earliest_sequence);
+  // The same of only a part of the active memtable: the one with the oldest records. The others stay active. The part
+  // may be in the store before older records of others, so these must be in logs that are durable then.
+  bool MaySealPart() const;
+  void SealPart(const MemTableOptions& next, uint64_t log_number);
   // Another one, which is empty, takes its place; its data is in the store or not wanted.
   void Replace(const MemTableOptions& next);
   // It is empty, and its records will be in this log or later ones.
@@ -74,6 +78,8 @@ class MemTables {
 
   // --- Flushes of the immutable memtables, oldest first
   size_t immutable_count() const;
+  // The same as memory: in full memtables, of which the active one is one if it is sealed in parts.
+  size_t full_count() const;
   // Memtables sealed so far; of these, in the store; of these, listeners were notified.
   uint64_t sealed_count() const;
   uint64_t flushed_count() const;
@@ -116,13 +122,17 @@ class MemTables {
   };
   struct MemoryCharge;
 
-  std::shared_ptr<MemTable> New(MemTableOptions options, std::shared_ptr<MemoryCharge>* charge)
-      REQUIRES(*mu_);
+  using Charges = std::vector<std::shared_ptr<MemoryCharge>>;
+
+  MemTableOptions Limited(MemTableOptions options) const;
+  std::shared_ptr<MemoryCharge> NewCharge(MemTablePart* part) const;
+  std::shared_ptr<MemTable> New(const MemTableOptions& options, Charges* charges) REQUIRES(*mu_);
 
   Mutex* const mu_;
   const std::shared_ptr<rocksdb::WriteBufferManager> write_buffers_;
   InLogs active_ GUARDED_BY(*mu_);
-  std::shared_ptr<MemoryCharge> charge_ GUARDED_BY(*mu_);  // of the active memtable
+  Charges charges_ GUARDED_BY(*mu_);                 // of the parts of the active memtable
+  std::vector<uint64_t> part_logs_ GUARDED_BY(*mu_);  // as their log_number
   SequenceNumber earliest_sequence_ GUARDED_BY(*mu_) = 0;
   uint64_t next_id_ GUARDED_BY(*mu_) = 1;
   ValueRoom value_room_ GUARDED_BY(*mu_);

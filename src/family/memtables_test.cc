@@ -125,6 +125,96 @@ TEST_F(MemTablesTest, TheManifestOfAPrimarySaysWhatIsFlushed) {
   EXPECT_EQ(memtables_.active_log(), 5u);
 }
 
+// Parts are sealed alone, the one in the oldest log first.
+TEST_F(MemTablesTest, APartIsSealedAndFlushedAlone) {
+  options_.parts = 4;
+  memtables_.BeginAt(1, 0);
+  const auto put_all = [&] {
+    for (int i = 0; i < 100; ++i) {
+      const std::string key = std::to_string(i);
+      ++sequence_;
+      ASSERT_TRUE(memtables_.active()->Add(sequence_, kTypeValue, key, std::to_string(sequence_), false).ok());
+    }
+  };
+  put_all();
+  EXPECT_FALSE(memtables_.MaySealPart());  // it may have records of a flush that a crash interrupted
+  Seal(2);
+  EXPECT_TRUE(memtables_.FlushPending(1, false));
+  ASSERT_EQ(memtables_.PickFlush(/*all=*/false).size(), 1u);
+  memtables_.FlushCommitted();
+
+  std::vector<std::shared_ptr<MemTable>> actives;
+  for (uint64_t log = 3; log < 10; ++log) {
+    put_all();
+    EXPECT_TRUE(memtables_.MaySealPart());
+    actives.push_back(memtables_.active());
+    memtables_.SealPart(options_, log);
+    EXPECT_EQ(memtables_.active_log(), log < 6 ? 2 : log - 3);
+  }
+  EXPECT_EQ(memtables_.immutable_count(), 7u);
+  EXPECT_EQ(memtables_.full_count(), 1u + 2 * 7 / 5);
+  // A reader of any time finds what was the newest then.
+  ReadState now;
+  memtables_.AddTo(&now);
+  const auto find = [&](const MemTable& mem, const std::string& key, SequenceNumber at, std::string* value) {
+    rocksdb::PinnableSlice found;
+    GetContext ctx(key, at, nullptr, &found);
+    mem.Get(LookupKey(key, at), &ctx);
+    if (!ctx.Finish().ok()) return false;
+    *value = found.ToString();
+    return true;
+  };
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = std::to_string(i);
+    std::string value;
+    ASSERT_TRUE(find(*actives.front(), key, 200, &value));
+    EXPECT_EQ(value, std::to_string(101 + i));
+    bool done = find(*now.mem, key, sequence_, &value);
+    for (size_t m = 0; !done && m < now.immutables.size(); ++m) done = find(*now.immutables[m], key, sequence_, &value);
+    ASSERT_TRUE(done);
+    EXPECT_EQ(value, std::to_string(sequence_ - 99 + static_cast<SequenceNumber>(i)));
+  }
+
+  uint64_t records = 0;
+  for (int i = 0; i < 7; ++i) {
+    const SequenceNumber sealed_at = 100 * (static_cast<SequenceNumber>(i) + 2);
+    EXPECT_TRUE(memtables_.FlushPending(3, true));
+    const MemTables::List picked = memtables_.PickFlush(/*all=*/false);
+    ASSERT_EQ(picked.size(), 1u);
+    EXPECT_TRUE(picked[0]->is_part());
+    EXPECT_EQ(picked[0]->largest_sequence(), sealed_at);
+    records += picked[0]->num_entries();
+    memtables_.FlushCommitted();
+    EXPECT_EQ(memtables_.OldestRecordLog(), i == 6 ? 6 : i < 3 ? 2 : static_cast<uint64_t>(i));
+  }
+  EXPECT_EQ(records + memtables_.active()->num_entries(), 700u);
+  EXPECT_EQ(memtables_.full_count(), 0u);
+
+  ASSERT_TRUE(memtables_.active()->Add(++sequence_, kTypeRangeDeletion, "a", "b", false).ok());
+  EXPECT_FALSE(memtables_.MaySealPart());
+  Seal(11);
+  EXPECT_TRUE(memtables_.MaySealPart());
+  memtables_.KeepPreparedLog(10);
+  EXPECT_FALSE(memtables_.MaySealPart());
+}
+
+// If all is wanted in the store, it is there at once.
+TEST_F(MemTablesTest, AFlushThatWasRequestedTakesPartsTogether) {
+  options_.parts = 2;
+  Put();
+  Seal(2);
+  for (uint64_t log = 3; log < 6; ++log) {
+    Put();
+    memtables_.SealPart(options_, log);
+  }
+  Put();
+  Seal(6);
+  EXPECT_EQ(memtables_.FitForFlush(nullptr), 1u);
+  memtables_.RequestFlush();
+  EXPECT_EQ(memtables_.PickFlush(/*all=*/false).size(), 5u);
+  EXPECT_FALSE(memtables_.flush_requested());
+}
+
 TEST_F(MemTablesTest, ReadersGetTheNewestFirst) {
   Put();
   const std::shared_ptr<MemTable> oldest = memtables_.active();

@@ -5,12 +5,11 @@
 #include <cassert>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "format/user_timestamp.h"
+#include "iter/merging_iterator.h"
 #include "util/checked.h"
-#include "util/coding.h"
-#include "util/hash.h"
-#include "util/perf_span.h"
 
 namespace compassdb {
 
@@ -18,18 +17,6 @@ namespace {
 
 // With more than these, a point read fragments them.
 constexpr size_t kMaxRecentTombstones = 64;
-// This fraction (1/64) of the memtable's memory: 18 bits for a record of 120 bytes.
-constexpr size_t kFilterShare = 64;
-constexpr size_t kMaxFilterBytes = 64 << 20;
-// A memtable of this size has enough addresses for any batch that overfills it.
-constexpr size_t kMostIndexed = size_t{4} << 30;
-
-// Equal keys have equal bytes.
-bool BytesStandForKeys(const Comparator* comparator) {
-  return comparator == rocksdb::BytewiseComparator() ||
-         (comparator->timestamp_size() == 0 &&
-          !comparator->CanKeysWithDifferentByteContentsBeEqual());
-}
 
 const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
   static const auto* const none =
@@ -37,24 +24,15 @@ const std::shared_ptr<const RangeTombstoneList>& NoTombstones() {
   return *none;
 }
 
-// Adds to a counter that other threads read at any time. Either this thread is
-// the only writer, or several writers add concurrently.
-void Bump(std::atomic<uint64_t>* counter, uint64_t n, bool concurrent) {
-  if (concurrent) {
-    counter->fetch_add(n, std::memory_order_release);
-  } else {
-    counter->store(counter->load(std::memory_order_relaxed) + n, std::memory_order_release);
-  }
+std::shared_ptr<MemTablePart> NewPart(MemTableOptions options) {
+  options.arena_block_size = std::max<size_t>(4096, options.arena_block_size / options.parts);
+  return std::make_shared<MemTablePart>(options);
 }
 
-bool HasIndex(const MemTableOptions& options) {
-  return options.log_values != nullptr && options.write_buffer_size <= kMostIndexed;
-}
-
-template <class L>
-Status Insert(L* list, const typename L::NewEntry& entry, bool concurrent) {
-  const bool added = concurrent ? list->InsertConcurrently(entry) : list->Insert(entry);
-  return added ? Status::OK() : Status::TryAgain("key+seq exists");
+std::vector<std::shared_ptr<MemTablePart>> NewParts(const MemTableOptions& options) {
+  std::vector<std::shared_ptr<MemTablePart>> parts;
+  for (uint32_t i = 0; i < options.parts; ++i) parts.push_back(NewPart(options));
+  return parts;
 }
 
 }  // namespace
@@ -62,26 +40,42 @@ Status Insert(L* list, const typename L::NewEntry& entry, bool concurrent) {
 MemTable::MemTable(const MemTableOptions& options, uint64_t id)
     : comparator_(options.comparator),
       id_(id),
-      separated_from_(options.separated_from),
       log_values_(options.log_values),
+      hasher_(options.hasher),
       write_buffer_size_(options.write_buffer_size),
-      arena_(options.arena_block_size, /*addresses=*/HasIndex(options)),
-      values_(options.arena_block_size),
-      plain_(&comparator_),
-      index_(HasIndex(options) ? std::make_unique<IndexEntries>(&comparator_) : nullptr),
-      ranges_(plain_, &arena_) {
-  if (index_ != nullptr) {
-    index_points_.emplace(IndexOrder{index_.get()}, &arena_);
-  } else {
-    points_.emplace(plain_, &arena_);
-  }
-  if (BytesStandForKeys(options.comparator)) {
-    filter_ = std::make_unique<MemTableFilter>(
-        std::min(std::min(options.write_buffer_size, options.filter_for) / kFilterShare, kMaxFilterBytes));
-  }
-}
+      parts_(NewParts(options)),
+      is_part_(false),
+      ranges_(PlainEntries(&comparator_), parts_[0]->arena()) {}
+
+MemTable::MemTable(const MemTable& from, uint64_t id, Parts parts, bool is_part)
+    : comparator_(from.comparator_.user_comparator()),
+      id_(id),
+      log_values_(from.log_values_),
+      hasher_(from.hasher_),
+      write_buffer_size_(from.write_buffer_size_.load(std::memory_order_relaxed)),
+      parts_(std::move(parts)),
+      is_part_(is_part),
+      all_until_(is_part ? from.largest_sequence() : 0),
+      ranges_(PlainEntries(&comparator_), parts_[0]->arena()) {}
 
 MemTable::~MemTable() = default;
+
+MemTable::Sealed MemTable::SealPart(size_t part, const MemTableOptions& options, uint64_t next_id) const {
+  COMPASSDB_INVARIANT(part < parts_.size() && parts_.size() > 1, "a part of several is sealed");
+  COMPASSDB_INVARIANT(num_range_deletes() == 0, "range tombstones are sealed with all that they cover");
+  Parts others = parts_;
+  others[part] = NewPart(options);
+  Sealed sealed;
+  sealed.next.reset(new MemTable(*this, next_id, std::move(others), /*is_part=*/false));
+  sealed.next->SetWriteBufferSize(options.write_buffer_size);
+  sealed.sealed.reset(new MemTable(*this, id_, {parts_[part]}, /*is_part=*/true));
+  return sealed;
+}
+
+MemTablePart& MemTable::PartOf(const Slice& user_key) const {
+  if (parts_.size() == 1) return *parts_[0];
+  return *parts_[static_cast<size_t>(static_cast<unsigned __int128>(hasher_(user_key).h1) * parts_.size() >> 64)];
+}
 
 Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
                      const Slice& value, bool concurrent) {
@@ -97,152 +91,86 @@ Status MemTable::Add(SequenceNumber sequence, ValueType type, const Slice& key,
     return Status::Corruption("memtable: a range without timestamps, from key",
                               key.ToString(/*hex=*/true));
   }
-  Status s;
-  if (type == kTypeRangeDeletion) {
-    s = AddPlain(&ranges_, 0, sequence, type, key, value, concurrent);
-  } else if (index_ != nullptr) {
-    s = AddPlain(&*index_points_, 1, sequence, type, key, value, concurrent);
-  } else {
-    s = AddPlain(&*points_, 0, sequence, type, key, value, concurrent);
-  }
-  if (s.ok() && type == kTypeValue && value.size() >= separated_from_) {
-    Bump(&separated_size_, value.size(), concurrent);
-  }
-  return s;
+  if (type == kTypeRangeDeletion) return AddRange(sequence, key, value, concurrent);
+  return PartOf(key).Add(sequence, type, key, value, concurrent);
 }
 
-// The entry begins with `prefix` zeros.
-template <class L>
-Status MemTable::AddPlain(L* list, size_t prefix, SequenceNumber sequence, ValueType type,
-                          const Slice& key, const Slice& value, bool concurrent) {
-  size_t size = PlainEntries::SizeOf(key, value);
-  const typename L::NewEntry entry = list->Allocate(prefix + size);
+Status MemTable::AddRange(SequenceNumber sequence, const Slice& begin, const Slice& end, bool concurrent) {
+  size_t size = PlainEntries::SizeOf(begin, end);
+  const List::NewEntry entry = ranges_.Allocate(size);
   char* apart = nullptr;
-  if (value.size() >= PlainEntries::kApartFrom) {
-    apart = values_.Allocate(value.size());
-    memcpy(apart, value.data(), value.size());
-    size += value.size() - sizeof(apart);
+  if (end.size() >= PlainEntries::kApartFrom) {
+    apart = parts_[0]->values()->Allocate(end.size());
+    memcpy(apart, end.data(), end.size());
+    size += end.size() - sizeof(apart);
   }
-  memset(entry.bytes, 0, prefix);
-  PlainEntries::Encode(sequence, type, key, value, apart, entry.bytes + prefix);
-  if (filter_ != nullptr && type != kTypeRangeDeletion) filter_->Add(Hash64(key));
-  Status s = Insert(list, entry, concurrent);
-  if (!s.ok()) return s;
-  if (type == kTypeRangeDeletion) {
+  PlainEntries::Encode(sequence, kTypeRangeDeletion, begin, end, apart, entry.bytes);
+  const bool added = concurrent ? ranges_.InsertConcurrently(entry) : ranges_.Insert(entry);
+  if (!added) return Status::TryAgain("key+seq exists");
+  {
     MutexLock lock(&tombstones_mu_);
-    recent_.push_back(FromStoredBounds(key, value, sequence, timestamp_size()));
+    recent_.push_back(FromStoredBounds(begin, end, sequence, timestamp_size()));
   }
-  Count(sequence, type, size, concurrent);
-  return s;
+  ranges_added_.Count(sequence, kTypeRangeDeletion, size, concurrent);
+  return Status::OK();
 }
 
 Status MemTable::AddAddress(SequenceNumber sequence, const Slice& key, const LogRef& address,
                             bool concurrent) {
-  const uint32_t log = index_ != nullptr ? index_->FindLog(address.log) : 0;
-  const size_t size = log == 0 ? 0 : index_->SizeOf(sequence, log, key, address);
-  Status s;
-  if (size == 0) {
-    std::string value;
-    address.EncodeTo(&value);
-    s = Add(sequence, kTypeBlobIndex, key, value, concurrent);
-  } else {
-    const IndexList::NewEntry entry = index_points_->Allocate(size);
-    index_->Encode(sequence, log, key, address, entry.bytes);
-    if (filter_ != nullptr) filter_->Add(Hash64(key));
-    s = Insert(&*index_points_, entry, concurrent);
-    if (s.ok()) Count(sequence, kTypeBlobIndex, size, concurrent);
-  }
-  if (!s.ok()) return s;
-  Bump(&data_size_, address.size, concurrent);
-  Bump(&num_in_log_, 1, concurrent);
-  Bump(&size_in_log_, address.size, concurrent);
-  return s;
+  return PartOf(key).AddAddress(sequence, key, address, concurrent);
 }
 
-void MemTable::KeepLog(uint64_t number, std::shared_ptr<const void> log) {
+void MemTable::KeepLog(uint64_t number, const std::shared_ptr<const void>& log) {
   if (last_log_.load(std::memory_order_acquire) == number) return;
-  MutexLock lock(&logs_mu_);
-  if (last_log_.load(std::memory_order_relaxed) == number) return;
-  logs_.push_back(std::move(log));
-  if (index_ != nullptr) index_->AddLog(number);
+  for (const auto& part : parts_) part->KeepLog(number, log);
   last_log_.store(number, std::memory_order_release);
-}
-
-void MemTable::Count(SequenceNumber sequence, ValueType type, size_t bytes, bool concurrent) {
-  Bump(&num_entries_, 1, concurrent);
-  Bump(&data_size_, bytes, concurrent);
-  if (type == kTypeDeletion || type == kTypeSingleDeletion) Bump(&num_deletes_, 1, concurrent);
-  if (type == kTypeMerge) Bump(&num_merges_, 1, concurrent);
-  if (type == kTypeRangeDeletion) Bump(&num_range_deletes_, 1, concurrent);
-  SequenceNumber seen = first_sequence_.load(std::memory_order_relaxed);
-  while (sequence < seen &&
-         !first_sequence_.compare_exchange_weak(seen, sequence, std::memory_order_release)) {
-  }
-  seen = largest_sequence_.load(std::memory_order_relaxed);
-  while (sequence > seen &&
-         !largest_sequence_.compare_exchange_weak(seen, sequence, std::memory_order_release)) {
-  }
 }
 
 void MemTable::CheckInvariants() const {
   if constexpr (!kChecked) return;
-  OnPoints([](const auto& points) { points.CheckInvariants(); });
+  for (const auto& part : parts_) part->CheckInvariants();
   ranges_.CheckInvariants();
-  uint64_t points = 0, deletes = 0, merges = 0;
   ForEach([&](const Record& record) {
-    const ValueType type = record.type();
     const SequenceNumber sequence = record.sequence();
     COMPASSDB_INVARIANT(sequence >= first_sequence() && sequence <= largest_sequence(),
                         "records have sequences of the memtable's range");
-    const bool found = filter_ == nullptr || filter_->MayContain(Hash64(record.user_key()));
-    COMPASSDB_INVARIANT(found, "the filter of a memtable has each key");
-    ++points;
-    deletes += type == kTypeDeletion || type == kTypeSingleDeletion ? 1 : 0;
-    merges += type == kTypeMerge ? 1 : 0;
   });
-  COMPASSDB_INVARIANT(points == num_entries() - num_range_deletes(), "each record counts once");
-  COMPASSDB_INVARIANT(deletes == num_deletes(), "each deletion counts once");
-  COMPASSDB_INVARIANT(merges == num_merges(), "each merge operand counts once");
+  for (const auto& part : parts_) {
+    part->ForEach([&](const Record& record) {
+      COMPASSDB_INVARIANT(&PartOf(record.user_key()) == part.get(), "a record is in the part of its key");
+    });
+  }
 }
 
 SequenceNumber MemTable::first_sequence() const {
-  const SequenceNumber first = first_sequence_.load(std::memory_order_acquire);
+  SequenceNumber first = ranges_added_.first.load(std::memory_order_acquire);
+  for (const auto& part : parts_) first = std::min(first, part->counters().first.load(std::memory_order_acquire));
   return first == kMaxSequenceNumber ? 0 : first;
 }
 
+SequenceNumber MemTable::largest_sequence() const {
+  SequenceNumber largest = std::max(all_until_, ranges_added_.largest.load(std::memory_order_acquire));
+  for (const auto& part : parts_) largest = std::max(largest, part->counters().largest.load(std::memory_order_acquire));
+  return largest;
+}
+
+bool MemTable::Precedes(const MemTable& newer) const {
+  const auto precedes = [](SequenceNumber largest, SequenceNumber first) {
+    return first == kMaxSequenceNumber || largest < first;
+  };
+  if (is_part_ || newer.is_part_ || parts_.size() != newer.parts_.size()) return true;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!precedes(parts_[i]->counters().largest, newer.parts_[i]->counters().first)) return false;
+  }
+  return precedes(ranges_added_.largest, newer.ranges_added_.first);
+}
+
 void MemTable::Get(const LookupKey& key, GetContext* ctx) const {
-  if (num_entries_.load(std::memory_order_acquire) == 0) return;
   const Slice user_key = key.user_key();
   if (num_range_deletes() != 0) {
     ctx->AddCoveringTombstone(CoveringTombstone(user_key, ctx->snapshot()));
   }
-  if (filter_ != nullptr) {
-    const bool perhaps = filter_->MayContain(key.hash());
-    if (CurrentPerfLevel() >= rocksdb::kEnableCount) {
-      rocksdb::PerfContext* const perf = CurrentPerfContext();
-      ++(perhaps ? perf->bloom_memtable_hit_count : perf->bloom_memtable_miss_count);
-    }
-    if (!perhaps) return;
-  }
-  if (index_ != nullptr) {
-    Search(*index_points_, *index_, key, ctx);
-  } else {
-    Search(*points_, plain_, key, ctx);
-  }
-}
-
-template <class L, class Entries>
-void MemTable::Search(const L& points, const Entries& entries, const LookupKey& key,
-                      GetContext* ctx) const {
-  std::string room;
-  typename L::Iterator it(&points);
-  for (it.Seek(key.internal_key()); it.Valid(); it.Next()) {
-    if (comparator_.CompareUserKey(entries.UserKey(it.entry()), key.user_key()) != 0) return;
-    const uint64_t trailer = entries.Trailer(it.entry());
-    const auto type = static_cast<ValueType>(trailer & 0xff);
-    if (type == kTypeBlobIndex) ctx->SetValues(log_values_);
-    if (!ctx->Add(trailer >> 8, type, entries.Value(it.entry(), &room), nullptr)) return;
-  }
+  PartOf(user_key).Get(key, ctx, log_values_);
 }
 
 std::vector<RangeTombstone> MemTable::RawRangeTombstones() const {
@@ -299,11 +227,11 @@ std::vector<Slice> MemTable::SampleKeys() const {
   int level = 0;
   for (uint64_t n = num_entries(); n / List::kBranching >= kSamples; n /= List::kBranching) ++level;
   std::vector<Slice> keys;
-  OnPoints([&](const auto& points) {
-    points.ForEachAtLevel(std::min(level, List::kMaxHeight - 1), [&](const char* entry) {
-      keys.push_back(Record(entry, index_.get()).user_key());
-    });
-  });
+  for (const auto& part : parts_) part->AddSamples(level, &keys);
+  if (parts_.size() > 1) {
+    std::sort(keys.begin(), keys.end(),
+              [this](const Slice& a, const Slice& b) { return comparator_.CompareUserKey(a, b) < 0; });
+  }
   return keys;
 }
 
@@ -312,68 +240,18 @@ void MemTable::ApproximateStats(const Slice& begin, const Slice& end, uint64_t* 
   const uint64_t entries = num_entries();
   const auto count_before = [&](const Slice& key) {
     const LookupKey lookup(key, kMaxSequenceNumber);
-    return OnPoints([&](const auto& p) { return p.EstimateCount(lookup.internal_key()); });
+    return Sum([&](const MemTablePart& part) { return part.EstimateCount(lookup.internal_key()); });
   };
   const uint64_t before = count_before(begin), until = count_before(end);
   *count = std::min(entries, until > before ? until - before : 0);
   *bytes = entries == 0 ? 0 : data_size() / entries * *count;
 }
 
-template <class L, class Entries>
-class MemTable::Iterator final : public InternalIterator {
- public:
-  Iterator(const MemTable* memtable, const L* points, const Entries* entries)
-      : memtable_(memtable), entries_(*entries), it_(points) {}
-  bool Valid() const override { return it_.Valid(); }
-  void SeekToFirst() override {
-    it_.SeekToFirst();
-    Update();
-  }
-  void SeekToLast() override {
-    it_.SeekToLast();
-    Update();
-  }
-  void Seek(const Slice& internal_key) override {
-    it_.Seek(internal_key);
-    Update();
-  }
-  void SeekForPrev(const Slice& internal_key) override {
-    it_.SeekForPrev(internal_key);
-    Update();
-  }
-  void Next() override {
-    it_.Next();
-    Update();
-  }
-  void Prev() override {
-    it_.Prev(key_);
-    Update();
-  }
-  void SkipCovered(const Slice& target, SequenceNumber seq) override {
-    // What is added from now on is newer than any tombstone in use.
-    if (memtable_->largest_sequence() < seq) Seek(target);
-  }
-  Slice key() const override { return key_; }
-  Slice value() const override { return entries_.Value(it_.entry(), &value_room_); }
-  Status status() const override { return Status::OK(); }
-
- private:
-  void Update() {
-    if (it_.Valid()) key_ = entries_.Key(it_.entry(), &key_room_);
-  }
-  const MemTable* const memtable_;
-  const Entries& entries_;
-  typename L::Iterator it_;
-  Slice key_;
-  std::string key_room_;
-  mutable std::string value_room_;
-};
-
 InternalIteratorPtr MemTable::NewIterator() const {
-  if (index_ != nullptr) {
-    return std::make_unique<Iterator<IndexList, IndexEntries>>(this, &*index_points_, index_.get());
-  }
-  return std::make_unique<Iterator<List, PlainEntries>>(this, &*points_, &plain_);
+  if (parts_.size() == 1) return parts_[0]->NewIterator();
+  std::vector<InternalIteratorPtr> children;
+  for (const auto& part : parts_) children.push_back(part->NewIterator());
+  return NewMergingIterator(&comparator_, std::move(children));
 }
 
 }  // namespace compassdb

@@ -33,8 +33,9 @@ class Addresses final : public ValueResolver {
 };
 const Addresses kAddresses;
 
-std::shared_ptr<MemTable> NewMemTable(size_t write_buffer = 64 << 20, bool index = false) {
+std::shared_ptr<MemTable> NewMemTable(size_t write_buffer = 64 << 20, bool index = false, uint32_t parts = 1) {
   MemTableOptions options;
+  options.parts = parts;
   options.comparator = BytewiseComparator();
   options.arena_block_size = 64 << 10;
   options.write_buffer_size = write_buffer;
@@ -260,21 +261,62 @@ TEST(MemTable, AddressesOfAllKinds) {
     ++seen;
   });
   EXPECT_EQ(seen, all.size());
-  m->ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
+  const MemTablePart& part = m->part(0);
+  part.ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
     ASSERT_NE(address, 0u);
-    EXPECT_EQ(m->At(address).trailer(), record.trailer());
-    EXPECT_EQ(m->At(address).user_key(), record.user_key());
+    EXPECT_EQ(part.At(address).trailer(), record.trailer());
+    EXPECT_EQ(part.At(address).user_key(), record.user_key());
     --seen;
   });
   EXPECT_EQ(seen, 0u);
   EXPECT_TRUE(AddAddress(m.get(), uint64_t{1} << 40, "first", AddressOf(2)).IsTryAgain());
 }
 
+// A sealed part takes its memory along. What stays is never more than the limit, and each part gets about twice its
+// share of it before its turn.
+TEST(MemTable, PartsTakeTurns) {
+  constexpr uint32_t kParts = 8;
+  constexpr size_t kLimit = 4 << 20;
+  MemTableOptions options;
+  options.comparator = BytewiseComparator();
+  options.arena_block_size = kLimit / 8;
+  options.write_buffer_size = kLimit;
+  options.log_values = &kAddresses;
+  options.parts = kParts;
+  auto m = std::make_unique<MemTable>(options, 1);
+  SequenceNumber seq = 0;
+  size_t most = 0;
+  uint64_t records = 0, sealed_records = 0, last_records = 0;
+  for (uint32_t turn = 0; turn < 3 * kParts; ++turn) {
+    while (!m->ShouldFlush()) {
+      ++seq;
+      const std::string key = "key " + std::to_string(seq * 0x9e3779b97f4a7c15);
+      ASSERT_TRUE(AddAddress(m.get(), seq, key, AddressOf(seq % 1000)).ok());
+      ++records;
+    }
+    EXPECT_EQ(m->num_entries(), records - sealed_records);
+    const size_t before = m->MemoryAllocatedBytes();
+    MemTable::Sealed made = m->SealPart(turn % kParts, options, turn + 2);
+    EXPECT_EQ(made.sealed->largest_sequence(), seq);
+    EXPECT_TRUE(made.sealed->is_part());
+    EXPECT_FALSE(made.next->is_part());
+    EXPECT_LT(made.next->MemoryAllocatedBytes() + made.sealed->MemoryAllocatedBytes(), before + (64 << 10));
+    most = std::max(most, before);
+    last_records = made.sealed->num_entries();
+    sealed_records += last_records;
+    m->CheckInvariants();
+    m = std::move(made.next);
+  }
+  EXPECT_LT(most, kLimit + kLimit / 16);
+  // Of records of about 50 bytes.
+  EXPECT_GT(last_records, kLimit / 60 * 3 / 2 / kParts);
+}
+
 TEST(MemTable, IteratorsWalkBothWays) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Random rnd(seed);
     const bool index = seed % 2 == 0;
-    auto m = NewMemTable(64 << 20, index);
+    auto m = NewMemTable(64 << 20, index, seed % 3 == 0 ? 4 : 1);
     InternalKeyComparator cmp(BytewiseComparator());
     std::vector<TestRecord> records;
     for (SequenceNumber seq = 1; seq <= 300; ++seq) {

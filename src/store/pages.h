@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "format/key_hash.h"
 #include "manifest/version_edit.h"
 #include "store/compaction_task.h"
 
@@ -32,6 +33,8 @@ class Pages {
   virtual ~Pages() = default;
   // Memtables have only addresses of the values that this finds. Null: they have the values.
   virtual LogValues* log_values() = 0;
+  // By the upper bits of a key's h1 its page is found.
+  virtual KeyHasher hasher() const = 0;
   // On an open store, before its first use: the edit has what the options require and the state
   // lacks. The caller commits it.
   virtual Status Complete(VersionEdit* edit, bool* changed) = 0;

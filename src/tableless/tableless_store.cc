@@ -420,14 +420,22 @@ void TablelessStore::Snapshot(VersionEdit* edit) const {
 }
 
 // A pending journal counts for five tables on level 0: with the usual triggers writers slow down at four. Journals
-// that wait because file deletions, and so writes in place, are disabled do not count.
+// of different sections, from parts of memtables, count once together. Those that wait because file deletions, and so
+// writes in place, are disabled do not count.
 int TablelessStore::Level0Runs() const {
   const auto now = current();
   const auto& journals = now->parts().journals;
-  const auto pending = std::count_if(journals.begin(), journals.end(), [this](const PageJournalRef& journal) {
-    return journal->meta().run_id > held_journal_;
-  });
-  const int runs = context_->ledger->deletions_enabled() ? 5 * static_cast<int>(pending) : 0;
+  int pending = 0;
+  for (const PageJournalRef& from : journals) {
+    if (from->meta().run_id <= held_journal_ || from->size() == 0) continue;
+    const uint32_t section = SectionOfKey(from->key(0));
+    const auto of_section = std::count_if(journals.begin(), journals.end(), [&](const PageJournalRef& journal) {
+      return journal->meta().run_id > held_journal_ && journal->size() > 0 &&
+             SectionOfKey(journal->key(0)) <= section && section <= SectionOfKey(journal->key(journal->size() - 1));
+    });
+    pending = std::max(pending, static_cast<int>(of_section));
+  }
+  const int runs = context_->ledger->deletions_enabled() ? 5 * pending : 0;
   return std::max(keys_->Level0Runs(), runs);
 }
 

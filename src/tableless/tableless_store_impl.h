@@ -93,6 +93,7 @@ class TablelessStore final : public Store, private Pages {
   LogValues* log_values() override {
     return options_.pages.memtable_as_log_index ? context_->log_values : nullptr;
   }
+  KeyHasher hasher() const override { return context_->hasher; }
   Status Complete(VersionEdit* edit, bool* changed) override;
   void ForgetFlush() override;
   bool WritesInPlace() const override { return applying_ || flush_in_place_.load(); }

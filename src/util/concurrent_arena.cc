@@ -26,12 +26,12 @@ thread_local size_t thread_shard = SIZE_MAX;
 // little memory.
 constexpr size_t kLeastChunk = 512;
 constexpr size_t kLargestChunk = 128 << 10;
+constexpr size_t kLeastAddressed = 64 << 10;  // of the largest chunk
 constexpr uint32_t kFirstChunks = 64;  // in the table
 
 // Small chunks would use up the addresses, with blocks of any size.
 ConcurrentArena::ConcurrentArena(size_t block_size, bool addresses)
-    : largest_chunk_(addresses ? kLargestChunk
-                               : std::clamp<size_t>(block_size / 8, kLeastChunk, kLargestChunk)),
+    : largest_chunk_(std::clamp<size_t>(block_size / 8, addresses ? kLeastAddressed : kLeastChunk, kLargestChunk)),
       main_(block_size) {
   static_assert(kLargestChunk / kUnit <= kOffsetMask + 1);
   if (!addresses) return;

@@ -3,7 +3,7 @@
 // chunk that belongs to a shard, and only refills touch the shared arena.
 //
 // An arena with addresses numbers its chunks. An address has 32 bits: the chunk, and the offset in it
-// in units of 4 bytes. So it reaches 16 GiB.
+// in units of 4 bytes. So it reaches 8 GiB or more.
 //
 // Thread safety: every function may be called by any thread.
 // Lock order: a shard's spin lock, then the main arena's mutex.

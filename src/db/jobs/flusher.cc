@@ -15,7 +15,7 @@ void Flusher::AwaitRoom(const Families& families) {
   for (const auto& family : families) {
     MemTables& memtables = family->memtables();
     const auto writers_would_stop = [&] {
-      const auto sealed = static_cast<int>(memtables.immutable_count());
+      const auto sealed = static_cast<int>(memtables.full_count());
       return sealed > 0 && sealed + 1 >= family->settings.max_write_buffer_number &&
              !memtables.active()->empty();
     };

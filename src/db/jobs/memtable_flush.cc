@@ -76,9 +76,13 @@ Status MemTableFlush::WriteMemTables(JobPart* part) {
       "a flush", [&] { return part->family->store()->Flush(request, &part->item.edit, &part->report); });
 }
 
-// Another family's part of a batch must not be lost when this one's is durable.
+// The rest of a batch, in another family or another part of the memtable, must not be lost when this is durable.
 Status MemTableFlush::BeforeCommit() {
-  if (env_.families.size() <= 1) return Status::OK();
+  const bool parts = std::any_of(memory_.begin(), memory_.end(), [](const Memory& memory) {
+    const auto& memtables = memory.request.memtables;
+    return std::any_of(memtables.begin(), memtables.end(), [](const auto& m) { return m->is_part(); });
+  });
+  if (env_.families.size() <= 1 && !parts) return Status::OK();
   Status s = deps_.wals->SyncClosed();
   log_failed_ = !s.ok();
   return s;

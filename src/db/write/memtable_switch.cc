@@ -75,7 +75,10 @@ Status MemTableSwitch::SwitchMemTables(const Families& families, rocksdb::FlushR
     if (reason == rocksdb::FlushReason::kWriteBufferFull) {
       memtables.pace().Sealed(config_.clock->NowNanos(), memtables.active()->data_size());
     }
-    family->SealMemTable(number, front_.last_sequence.load(std::memory_order_acquire), garbage->list());
+    // Only a log has the records of the other parts.
+    const bool part = reason == rocksdb::FlushReason::kWriteBufferFull && !front_.unlogged_data &&
+                      !config_.options.atomic_flush && config_.options.wal_filter == nullptr;
+    family->SealMemTable(number, front_.last_sequence.load(std::memory_order_acquire), garbage->list(), part);
     memtables.SetFlushReason(reason);
   }
   // Families without data do not hold old logs back.
@@ -123,7 +126,7 @@ void MemTableSwitch::LimitsChanged(const ColumnFamily* family) {
 
 uint64_t MemTableSwitch::LogLimit() const {
   if (config_.options.max_total_wal_size > 0) return config_.options.max_total_wal_size;
-  // With one family every switch frees all older logs.
+  // With one family every switch frees older logs: all, or if parts are sealed, those of some switches before.
   if (families_.size() <= 1) return UINT64_MAX;
   uint64_t buffers = 0;
   for (const auto& family : families_.All()) {

@@ -99,7 +99,7 @@ void WriteStalls::Update() {
   bool behind = false;
   for (const auto& family : families_.All()) {
     StallInputs inputs;
-    inputs.immutable_memtables = static_cast<int>(family->memtables().immutable_count());
+    inputs.immutable_memtables = static_cast<int>(family->memtables().full_count());
     inputs.level0_runs = family->store()->Level0Runs();
     inputs.pending_compaction_bytes = family->store()->PendingCompactionBytes();
     const StallTriggers triggers = TriggersOf(*family);

@@ -66,10 +66,10 @@ void PageFlush::Collect(const PagePart& part) {
   uint64_t count = 0;
   for (const auto& memtable : request_->memtables) count += memtable->num_entries();
   entries_.reserve(count / part.parts);  // growing takes more memory than the entries
-  for (const auto& memtable : request_->memtables) {
-    indexes_.push_back(memtable.get());
+  const auto add = [&](const MemTablePart& records) {
+    indexes_.push_back(&records);
     const auto source = static_cast<uint32_t>(indexes_.size());
-    memtable->ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
+    records.ForEachWithAddress([&](const MemTable::Record& record, uint32_t address) {
       uint64_t page_key = 0;
       if (!FindPage(part, record.user_key(), &page_key)) return;
       if (address == 0) {
@@ -78,6 +78,9 @@ void PageFlush::Collect(const PagePart& part) {
         entries_.push_back({page_key, source, address});
       }
     });
+  };
+  for (const auto& memtable : request_->memtables) {
+    for (size_t i = 0; i < memtable->part_count(); ++i) add(memtable->part(i));
   }
 }
 
@@ -190,6 +193,8 @@ Status PageFlush::BeginInPlace() {
     }
     return Status::OK();
   }
+  // Pages of this flush would not be known from those that were committed: nothing was written since the last one.
+  if (newest_ <= view_->state()->committed()) return Status::OK();
   if (!may_begin_()) return Status::OK();
   VersionEdit edit;
   edit.column_family = options_->column_family_id;
@@ -589,7 +594,7 @@ Status PageFlush::Run(JobFile* file, VersionEdit* edit, JobReport* report) {
     edit->page_sections.push_back(meta);
   }
   if (s.ok()) s = overflow.Finish(&edit->added_page_runs);
-  edit->folded_sequence = newest_;
+  edit->folded_sequence = std::max(newest_, view_->state()->committed());
   if (edit->page_geometry || (parts.keys_whole && !keeps_keys_)) edit->keys_whole = keeps_keys_;
   report->records_out = journal.count() + in_place;
   report->bytes_written += in_place * parts.geometry.page_bytes;

@@ -77,7 +77,7 @@ class PageFlush {
         request_(request),
         flush_keys_(std::move(flush_keys)),
         newest_(NewestOf(*request)),
-        in_doubt_until_(view_->folded()),
+        in_doubt_until_(InDoubtUntil(*view_->state())),
         keeps_keys_(options->pages.key_store || (view_->parts().keys_whole && newest_ < in_doubt_until_)) {}
 
   // Pages may be written without a journal, if all other conditions hold. `may_begin` is called once before the first,
@@ -112,6 +112,9 @@ class PageFlush {
   using KeyVisitor = std::function<void(const Slice&)>;
 
   static SequenceNumber NewestOf(const FlushRequest& request);
+  static SequenceNumber InDoubtUntil(const PageState& state) {
+    return state.folded() > state.committed() ? state.folded() : 0;
+  }
   Status RunPart(const PagePart& part, PageJournalWriter* journal, std::vector<SectionFlush>* sections);
   void Collect(const PagePart& part);
   Status CollectRangeDeletions(const PagePart& part);
@@ -143,10 +146,12 @@ class PageFlush {
   std::shared_ptr<MemTable> keys_;      // for the key store
   std::vector<Entry> entries_;          // of the current part
   std::vector<MemTable::Record> plain_;
-  std::vector<const MemTable*> indexes_;  // memtables that index the log
+  std::vector<const MemTablePart*> indexes_;  // parts of memtables that index the log
   std::deque<std::string> range_keys_;  // records of the deletions by range tombstones
-  const SequenceNumber newest_;          // of the memtables
-  const SequenceNumber in_doubt_until_;  // pages may have versions up to this already
+  const SequenceNumber newest_;  // of the memtables
+  // Pages may have versions up to this of a flush that was not committed; 0: of none. (A replay of the log may also
+  // bring versions of committed flushes again: pages, counts and key store have all that they changed.)
+  const SequenceNumber in_doubt_until_;
   // The key store stays whole. If the options no longer want it, until nothing is in doubt: a range tombstone of a
   // memtable may have deleted keys of pages already, and only the key store has them.
   const bool keeps_keys_;
