@@ -392,7 +392,7 @@ bool Reports::GetMapProperty(ColumnFamily* family, const std::string& name,
   using P = rocksdb::DB::Properties;
   value->clear();
   if (name == P::kDBStats) {
-    *value = DBStatsMap(sources_, began_nanos_);
+    *value = DBStatsMap(sources_);
     return true;
   }
   const FamilyState f(sources_, family);
@@ -438,10 +438,9 @@ void Reports::ResetStats() {
       for (auto& n : *by_reason) n = 0;
     }
   }
-  sources_.written.Reset();
+  sources_.written.Reset(sources_.config.clock->NowNanos());
   sources_.wals.ResetCounts();
   sources_.errors.ResetCount();
-  began_nanos_ = sources_.config.clock->NowNanos();
 }
 
 Status Reports::GetStatsHistory(uint64_t begin, uint64_t end,

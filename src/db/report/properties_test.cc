@@ -74,6 +74,25 @@ TEST_F(PropertiesTest, TablesOfLevelsAddUp) {
   EXPECT_FALSE(db_->GetMapProperty("", &map));
 }
 
+// As RocksDB prints it.
+TEST_F(PropertiesTest, StatsHaveALineAboutWrites) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
+  std::string text;
+  for (const char* name : {"rocksdb.stats", "rocksdb.dbstats"}) {
+    ASSERT_TRUE(db_->GetProperty(name, &text));
+    EXPECT_NE(text.find("\nCumulative writes: 3 writes, 3 keys, 3 commit groups, 1.0 writes per commit group, ingest: 0.00 GB, "),
+              std::string::npos) << text;
+    EXPECT_NE(text.find("\nCumulative WAL: 3 writes, 0 syncs, 3.00 writes per sync, written: 0.00 GB, "), std::string::npos);
+    EXPECT_NE(text.find("\nCumulative stall: 00:00:00.000 H:M:S, 0.0 percent\n"), std::string::npos);
+  }
+  ASSERT_TRUE(db_->ResetStats().ok());
+  ASSERT_TRUE(db_->GetProperty("rocksdb.stats", &text));
+  EXPECT_NE(text.find("\nCumulative writes: 0 writes, "), std::string::npos);
+  for (int i = 0; i < 12345; ++i) ASSERT_TRUE(Put(Key(i % 100), "value").ok());
+  ASSERT_TRUE(db_->GetProperty("rocksdb.stats", &text));
+  EXPECT_NE(text.find("\nCumulative writes: 12K writes, 12K keys, "), std::string::npos);
+}
+
 // Tables that only an iterator keeps are not live.
 TEST_F(PropertiesTest, TheTotalSizeCountsTablesThatAnIteratorKeeps) {
   options_.disable_auto_compactions = true;

@@ -16,7 +16,9 @@ namespace compassdb {
 class Reports {
  public:
   explicit Reports(const ReportSources& sources)
-      : sources_(sources), began_nanos_(sources.config.clock->NowNanos()), stats_dump_(sources_) {}
+      : sources_(sources), stats_dump_(sources_) {
+    sources_.written.began_nanos = sources_.config.clock->NowNanos();
+  }
 
   // Properties of a family, or of the whole database. False if there is no such property.
   bool GetProperty(ColumnFamily* family, const std::string& name, std::string* value) const;
@@ -33,7 +35,6 @@ class Reports {
 
  private:
   const ReportSources sources_;
-  std::atomic<uint64_t> began_nanos_;  // the open or ResetStats
   std::string wal_damage_;
   StatsDump stats_dump_;
 };

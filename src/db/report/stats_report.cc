@@ -252,8 +252,54 @@ std::string CFStats(const FamilyState& f) {
   return out;
 }
 
+namespace {
+
+double Gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+// Seconds since the open or ResetStats().
+double Uptime(const ReportSources& sources) {
+  return static_cast<double>(sources.config.clock->NowNanos() - sources.written.began_nanos) / 1e9;
+}
+
+// "9999", "10K", "12M", "3G"
+std::string HumanCount(uint64_t count) {
+  const char* const units[] = {"", "K", "M", "G"};
+  int unit = 0;
+  for (; count >= 10000 && unit < 3; count /= 1000) ++unit;
+  return std::to_string(count) + units[unit];
+}
+
+// The lines of RocksDB that programs look for.
+void PrintWrites(const ReportSources& sources, std::string* out) {
+  const WriteCounters& written = sources.written;
+  const double seconds = std::max(Uptime(sources), 0.001);
+  const uint64_t groups = written.by_self;
+  const uint64_t writes = groups + written.by_other;
+  const auto per = [](uint64_t n, uint64_t of) {
+    return static_cast<double>(n) / static_cast<double>(std::max<uint64_t>(of, 1));
+  };
+  Print(out, "Uptime(secs): %.1f total\n", Uptime(sources));
+  Print(out,
+        "Cumulative writes: %s writes, %s keys, %s commit groups, %.1f writes per commit group, "
+        "ingest: %.2f GB, %.2f MB/s\n",
+        HumanCount(writes).c_str(), HumanCount(written.keys).c_str(), HumanCount(groups).c_str(), per(writes, groups),
+        Gigabytes(written.bytes), Gigabytes(written.bytes) * 1024 / seconds);
+  const uint64_t syncs = sources.wals.Syncs();
+  const uint64_t logged = sources.wals.BytesAppended();
+  Print(out, "Cumulative WAL: %s writes, %s syncs, %.2f writes per sync, written: %.2f GB, %.2f MB/s\n",
+        HumanCount(written.with_wal).c_str(), HumanCount(syncs).c_str(), per(written.with_wal, syncs),
+        Gigabytes(logged), Gigabytes(logged) * 1024 / seconds);
+  const uint64_t stalled = written.stall_micros;
+  Print(out, "Cumulative stall: %02llu:%02llu:%06.3f H:M:S, %.1f percent\n", Ull{stalled / 3600000000},
+        Ull{stalled / 60000000 % 60}, static_cast<double>(stalled % 60000000) / 1e6,
+        static_cast<double>(stalled) / 1e4 / seconds);
+}
+
+}  // namespace
+
 std::string DBStats(const ReportSources& sources) {
   std::string out = "\n** DB Stats **\n";
+  PrintWrites(sources, &out);
   Print(&out, "User bytes written: %s\n", HumanBytes(sources.written.bytes).c_str());
   Print(&out, "Write-ahead log bytes alive: %s in %zu logs\n",
         HumanBytes(sources.wals.TotalBytes()).c_str(), sources.wals.Logs().size());
@@ -279,8 +325,6 @@ std::string TablesText(const FamilyState& f) {
 }
 
 namespace {
-
-double Gigabytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
 // With RocksDB's names, without values that are not known of a level (docs/compatibility.md).
 void AddLevel(const std::string& level, const LevelStats& l, uint64_t brought_in,
@@ -334,10 +378,9 @@ void AddCFStats(const FamilyState& f, std::map<std::string, std::string>* value)
   add("total_stop", c.Sum(c.stops));
 }
 
-std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t began_nanos) {
+std::map<std::string, std::string> DBStatsMap(const ReportSources& sources) {
   const WriteCounters& written = sources.written;
-  const double uptime = static_cast<double>(sources.config.clock->NowNanos() - began_nanos) / 1e9;
-  return {{"db.uptime", CLocaleToString(uptime)},
+  return {{"db.uptime", CLocaleToString(Uptime(sources))},
             {"db.user_bytes_written", std::to_string(written.bytes)},
             {"db.user_keys_written", std::to_string(written.keys)},
             {"db.user_write_stall_micros", std::to_string(written.stall_micros)},

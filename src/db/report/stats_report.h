@@ -20,6 +20,6 @@ std::string TablesText(const FamilyState& state);
 
 // The statistics of the whole database.
 std::string DBStats(const ReportSources& sources);
-std::map<std::string, std::string> DBStatsMap(const ReportSources& sources, uint64_t began_nanos);
+std::map<std::string, std::string> DBStatsMap(const ReportSources& sources);
 
 }  // namespace compassdb

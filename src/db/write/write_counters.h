@@ -6,8 +6,9 @@
 
 namespace compassdb {
 
-// Counts of the batches that were written since open, by the writer at the front.
+// Counts of the batches that were written since the open or ResetStats(), by the writer at the front.
 struct WriteCounters {
+  std::atomic<uint64_t> began_nanos{0};
   std::atomic<uint64_t> bytes{0}, keys{0}, by_self{0}, by_other{0}, with_wal{0}, stall_micros{0};
 
   // Adds a group: one of its writers wrote it for all.
@@ -19,7 +20,10 @@ struct WriteCounters {
     count(&by_other, batches - 1);
     if (logged) count(&with_wal, batches);
   }
-  void Reset() { bytes = keys = by_self = by_other = with_wal = stall_micros = 0; }
+  void Reset(uint64_t now_nanos) {
+    began_nanos = now_nanos;
+    bytes = keys = by_self = by_other = with_wal = stall_micros = 0;
+  }
 };
 
 }  // namespace compassdb
