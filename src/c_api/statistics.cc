@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of the databases that were opened with some options.
+// Statistics of the databases that were opened with some options. Tickers and histograms have the numbers of RocksDB
+// 11.8: statistics_numbers.h.
 #include "rocksdb/statistics.h"
 
 #include <algorithm>
 
 #include "c_api/errors.h"
 #include "c_api/handles.h"
+#include "c_api/statistics_numbers.h"
 
 using compassdb::MustSucceed;
 
@@ -23,15 +25,17 @@ int rocksdb_options_get_statistics_level(rocksdb_options_t* opt) {
 }
 
 uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t* opt, uint32_t ticker_type) {
-  if (opt->rep.statistics == nullptr || ticker_type >= rocksdb::TICKER_ENUM_MAX) return 0;
-  return MustSucceed([&] { return opt->rep.statistics->getTickerCount(ticker_type); });
+  const uint32_t ticker = compassdb::TickerOf(ticker_type);
+  if (opt->rep.statistics == nullptr || ticker == rocksdb::TICKER_ENUM_MAX) return 0;
+  return MustSucceed([&] { return opt->rep.statistics->getTickerCount(ticker); });
 }
 
 void rocksdb_options_statistics_get_histogram_data(rocksdb_options_t* opt, uint32_t type,
                                                    rocksdb_statistics_histogram_data_t* const data) {
   data->rep = {};
-  if (opt->rep.statistics == nullptr || type >= rocksdb::HISTOGRAM_ENUM_MAX) return;
-  MustSucceed([&] { opt->rep.statistics->histogramData(type, &data->rep); });
+  const uint32_t histogram = compassdb::HistogramOf(type);
+  if (opt->rep.statistics == nullptr || histogram == rocksdb::HISTOGRAM_ENUM_MAX) return;
+  MustSucceed([&] { opt->rep.statistics->histogramData(histogram, &data->rep); });
 }
 
 rocksdb_statistics_histogram_data_t* rocksdb_statistics_histogram_data_create(void) {

@@ -85,6 +85,9 @@ void EveryOptionRoundTrips(const OptionTable<S>& table) {
     if (other.empty()) continue;
     if (option.type == std::string("string")) other = EscapeOptionValue(other);
     ASSERT_TRUE(ParseOption(config, table, option.name, other, &changed).ok());
+    if (original.empty() && other == "true" && !option.is_set(changed)) {  // a default that is not printed
+      ASSERT_TRUE(ParseOption(config, table, option.name, "false", &changed).ok());
+    }
     EXPECT_NE(option.format(config, changed), original);
     EXPECT_TRUE(option.is_set(changed));
     EXPECT_FALSE(option.is_set(S()));
@@ -183,6 +186,32 @@ TEST(OptionStrings, PropertiesCollectors) {
                      std::string("table_properties_collectors={{id=CompactOnDeletionCollector;") + bad + ";}}", &o)
                      .ok())
         << bad;
+  }
+}
+
+// Whether a table of 100 entries, half of them deletions, and of this size is to be compacted.
+bool AsksForCompaction(const ColumnFamilyOptions& options, uint64_t file_size) {
+  std::unique_ptr<rocksdb::TablePropertiesCollector> collector(
+      options.table_properties_collector_factories.at(0)->CreateTablePropertiesCollector({}));
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(collector->AddUserKey("k", "", i < 50 ? rocksdb::kEntryDelete : rocksdb::kEntryPut, 0, file_size).ok());
+  }
+  rocksdb::UserCollectedProperties properties;
+  EXPECT_TRUE(collector->Finish(&properties).ok());
+  return collector->NeedCompact();
+}
+
+TEST(OptionStrings, SmallTablesAreNotCompactedForTheirDeletions) {
+  for (const char* trigger : {"deletion_ratio=0.500000;deletion_trigger=0;min_file_size=1000;window_size=0;",
+                              "deletion_ratio=0;deletion_trigger=8;min_file_size=1000;window_size=16;"}) {
+    const std::string text = "{{id=CompactOnDeletionCollector;" + std::string(trigger) + "}}";
+    ColumnFamilyOptions o;
+    ASSERT_TRUE(Family("table_properties_collectors=" + text, &o).ok());
+    EXPECT_FALSE(AsksForCompaction(o, 999));
+    EXPECT_TRUE(AsksForCompaction(o, 1000));
+    OptionMap map;
+    for (auto& [name, value] : ListOptions(ConfigOptions(), FamilyOptionTable(), o)) map[name] = value;
+    EXPECT_NE(map["table_properties_collectors"].find(";min_file_size=1000;"), std::string::npos);
   }
 }
 

@@ -49,4 +49,8 @@ class CompactOnDeletionCollectorFactory : public TablePropertiesCollectorFactory
 extern std::shared_ptr<CompactOnDeletionCollectorFactory> NewCompactOnDeletionCollectorFactory(
     size_t sliding_window_size, size_t deletion_trigger, double deletion_ratio = 0);
 
+// The same for tables that have at least this many bytes.
+extern std::shared_ptr<CompactOnDeletionCollectorFactory> NewCompactOnDeletionCollectorFactory(
+    size_t sliding_window_size, size_t deletion_trigger, double deletion_ratio, uint64_t min_file_size);
+
 }  // namespace ROCKSDB_NAMESPACE

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tickers and histograms by the numbers that programs of C give them: those of RocksDB 11.8.
+#pragma once
+
+#include <cstdint>
+
+namespace compassdb {
+
+// TICKER_ENUM_MAX, or HISTOGRAM_ENUM_MAX, for one that is not kept here.
+uint32_t TickerOf(uint32_t number);
+uint32_t HistogramOf(uint32_t number);
+
+}  // namespace compassdb
