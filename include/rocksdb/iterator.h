@@ -59,7 +59,7 @@ class Iterator : public Cleanable {
   // would have needed I/O that the options forbid.
   virtual Status status() const = 0;
 
-  // Show the newest state of the database, at no entry. Not for iterators of a snapshot.
+  // Show the newest state of the database, at no entry. An iterator of a snapshot leaves it.
   virtual Status Refresh() {
     return Status::NotSupported("Iterator::Refresh is not implemented");
   }

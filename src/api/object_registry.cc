@@ -37,7 +37,7 @@ bool ObjectLibrary::PatternEntry::MatchesFrom(const std::string& target, size_t 
 bool ObjectLibrary::PatternEntry::MatchesName(const std::string& target, const std::string& name,
                                               size_t length) const {
   if (target.compare(0, length, name) != 0) return false;
-  if (target.size() == length && (optional_ || separators_.empty())) return true;
+  if (target.size() == length) return optional_ || separators_.empty();
   return !separators_.empty() && target.size() >= length + slength_ &&
          MatchesFrom(target, length);
 }
@@ -172,6 +172,7 @@ size_t ObjectRegistry::GetFactoryCount(const std::string& type) const {
 
 void ObjectRegistry::GetFactoryNames(const std::string& type,
                                      std::vector<std::string>* names) const {
+  names->clear();
   if (parent_ != nullptr) parent_->GetFactoryNames(type, names);
   std::lock_guard<std::mutex> lock(library_mutex_);
   for (const auto& library : libraries_) library->GetFactoryNames(type, names);

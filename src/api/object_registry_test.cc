@@ -100,7 +100,7 @@ TEST(ObjectRegistry, MakesObjects) {
   EXPECT_TRUE(child->NewSharedObject("Mine.1", &shared).ok());
   EXPECT_TRUE(ObjectRegistry::Default()->NewSharedObject("Mine.1", &shared).IsNotSupported());
   EXPECT_EQ(child->GetFactoryCount("MergeOperator"), 1u);
-  std::vector<std::string> names;
+  std::vector<std::string> names{"replaced"};
   child->GetFactoryNames("MergeOperator", &names);
   EXPECT_EQ(names, std::vector<std::string>{"Mine"});
 }

@@ -174,6 +174,22 @@ TEST_F(CheckpointTest, SurvivesWhatTheSourceDoesNext) {
   EXPECT_EQ(ScanAt(name_), now);
 }
 
+TEST_F(CheckpointTest, HasOneEmptyLogAfterAFlush) {
+  OpenDb();
+  Fill(0, 10, "flushed");
+  Flush();
+  Fill(10, 10, "in the log");
+  ASSERT_TRUE(Take("/copy").ok());
+  std::vector<std::string> names;
+  ASSERT_TRUE(fs_->GetChildren("/copy", &names).ok());
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(".log"); });
+  ASSERT_EQ(names.size(), 1u);
+  uint64_t size = 1;
+  ASSERT_TRUE(fs_->GetFileSize("/copy/" + names[0], &size).ok());
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(ScanAt("/copy"), Scan());
+}
+
 TEST_F(CheckpointTest, LogsAreCopiedWhenTheyAreSmall) {
   OpenDb();
   Fill(0, 100, "a");

@@ -46,11 +46,13 @@ TEST_F(IngestTest, WriterChecksItsInput) {
   EXPECT_TRUE(writer.Put("a", "1").IsInvalidArgument());
   EXPECT_TRUE(writer.Finish().IsInvalidArgument());
   ASSERT_TRUE(writer.Open("/f.sst").ok());
+  EXPECT_EQ(writer.FileSize(), 0u);
   EXPECT_TRUE(writer.Finish().IsInvalidArgument());
   ASSERT_TRUE(writer.Put("b", "1").ok());
   EXPECT_TRUE(writer.Put("b", "2").IsInvalidArgument());
   EXPECT_TRUE(writer.Put("a", "2").IsInvalidArgument());
-  ASSERT_TRUE(writer.DeleteRange("y", "x").ok());  // counted, but empty
+  EXPECT_TRUE(writer.DeleteRange("y", "x").IsInvalidArgument());
+  ASSERT_TRUE(writer.DeleteRange("y", "y").ok());  // not counted
   ASSERT_TRUE(writer.DeleteRange("x", "z").ok());
   ASSERT_TRUE(writer.Delete("c").ok());
   ASSERT_TRUE(writer.Merge("d", "1").ok());
@@ -62,7 +64,7 @@ TEST_F(IngestTest, WriterChecksItsInput) {
   EXPECT_EQ(info.smallest_range_del_key, "x");
   EXPECT_EQ(info.largest_range_del_key, "z");
   EXPECT_EQ(info.num_entries, 3u);
-  EXPECT_EQ(info.num_range_del_entries, 2u);
+  EXPECT_EQ(info.num_range_del_entries, 1u);
   uint64_t size = 0;
   ASSERT_TRUE(fs_->GetFileSize("/f.sst", &size).ok());
   EXPECT_EQ(info.file_size, size);

@@ -51,12 +51,11 @@ struct SstFileWriter::Rep {
     if (Status s = Check(timestamp); !s.ok()) return s;
     const std::string begin = compassdb::AppendTimestamp(bare_begin, timestamp);
     const std::string end = compassdb::AppendTimestamp(bare_end, timestamp);
-    // An empty range is counted, as in RocksDB, but deletes nothing.
-    if (comparator->Compare(begin, end) < 0) {
-      writer->AddRangeTombstone(
-          compassdb::FromStoredBounds(begin, end, /*sequence=*/0, timestamp.size()));
-      deletes = true;
-    }
+    const int order = comparator->CompareWithoutTimestamp(bare_begin, false, bare_end, false);
+    if (order > 0) return Status::InvalidArgument("end key comes before start key");
+    if (order == 0) return Status::OK();  // an empty range
+    writer->AddRangeTombstone(
+        compassdb::FromStoredBounds(begin, end, /*sequence=*/0, timestamp.size()));
     if (info.num_range_del_entries == 0 ||
         comparator->Compare(begin, info.smallest_range_del_key) < 0) {
       info.smallest_range_del_key = begin;
@@ -77,8 +76,6 @@ struct SstFileWriter::Rep {
   compassdb::StoreOptions store;  // of the writer; outlives it
   std::unique_ptr<TableFileWriter> writer;  // null: not open
   ExternalSstFileInfo info;
-  bool deletes = false;  // some range that is not empty
-  uint64_t bytes = 0;
   std::string key;
 };
 
@@ -96,8 +93,6 @@ Status SstFileWriter::Open(const std::string& file_path) {
   if (rep_->process.Inherited()) return compassdb::InheritedStatus();
   rep_->info = ExternalSstFileInfo();
   rep_->info.file_path = file_path;
-  rep_->bytes = 0;
-  rep_->deletes = false;
   ColumnFamilyOptions family = rep_->options;
   if (rep_->family != nullptr) family = compassdb::FamilyOf(rep_->family)->options();
   compassdb::StoreOptions& store = rep_->store;
@@ -149,7 +144,7 @@ Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
   Rep* const r = rep_.get();
   if (r->process.Inherited()) return compassdb::InheritedStatus();
   if (r->writer == nullptr) return Status::InvalidArgument("File is not opened");
-  if (r->info.num_entries == 0 && !r->deletes) {
+  if (r->info.num_entries == 0 && r->info.num_range_del_entries == 0) {
     return Status::InvalidArgument("Cannot create sst file with no entries");
   }
   compassdb::TableFileInfo info;
@@ -160,7 +155,7 @@ Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
     info.column_family_name = r->family->GetName();
   }
   Status s = r->writer->Finish(compassdb::ClockOfEnv(r->options.env)->NowMicros() / 1000000, &info);
-  r->info.file_size = r->bytes = r->writer->Bytes();
+  r->info.file_size = r->writer->Bytes();
   r->info.version = 2;
   const FileChecksumGenerator* const checksum = r->writer->checksum();
   r->info.file_checksum = checksum == nullptr ? kUnknownFileChecksum : checksum->GetChecksum();
@@ -175,8 +170,11 @@ Status SstFileWriter::Finish(ExternalSstFileInfo* file_info) {
   return s;
 }
 
+// Without records 0, though the file has a header.
 uint64_t SstFileWriter::FileSize() {
-  return rep_->writer != nullptr ? rep_->writer->Bytes() : rep_->bytes;
+  const ExternalSstFileInfo& info = rep_->info;
+  if (rep_->writer == nullptr) return info.file_size;
+  return info.num_entries + info.num_range_del_entries == 0 ? 0 : rep_->writer->Bytes();
 }
 
 }  // namespace rocksdb

@@ -80,7 +80,8 @@ TEST_F(TimedTablesTest, WriterChecksItsInput) {
   EXPECT_TRUE(writer.Put("a", Time(4), "4").IsInvalidArgument());
   ASSERT_TRUE(writer.Delete("b", Time(7)).ok());
   ASSERT_TRUE(writer.DeleteRange("c", "e", Time(8)).ok());
-  ASSERT_TRUE(writer.DeleteRange("e", "c", Time(8)).ok());  // counted, but empty
+  EXPECT_TRUE(writer.DeleteRange("e", "c", Time(9)).IsInvalidArgument());
+  ASSERT_TRUE(writer.DeleteRange("f", "f", Time(9)).ok());  // not counted
   rocksdb::ExternalSstFileInfo info;
   ASSERT_TRUE(writer.Finish(&info).ok());
   EXPECT_EQ(info.smallest_key, "a" + Time(5));
@@ -88,7 +89,7 @@ TEST_F(TimedTablesTest, WriterChecksItsInput) {
   EXPECT_EQ(info.smallest_range_del_key, "c" + Time(8));
   EXPECT_EQ(info.largest_range_del_key, "e" + Time(8));
   EXPECT_EQ(info.num_entries, 3u);
-  EXPECT_EQ(info.num_range_del_entries, 2u);
+  EXPECT_EQ(info.num_range_del_entries, 1u);
 }
 
 TEST_F(TimedTablesTest, ReaderReadsAtATime) {

@@ -579,8 +579,8 @@ void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* b
   std::string result;
   Status s = FullMerge(options_.merge, user_key_, base, oldest_first, &result);
   if (!s.ok()) {
-    status_ = s.IsCorruption() ? Status::Corruption("Error: Could not perform merge.",
-                                                    Slice(user_key_).ToString(/*hex=*/true))
+    status_ = s.IsCorruption() ? Status(Status::kCorruption, Status::kMergeOperatorFailed, Status::kNoError,
+                                        "key " + Slice(user_key_).ToString(/*hex=*/true))
                                : s;
     return;
   }

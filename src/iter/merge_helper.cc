@@ -63,7 +63,7 @@ Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,
   }
   if (!ok) {
     if (env.statistics != nullptr) env.statistics->recordTick(rocksdb::NUMBER_MERGE_FAILURES, 1);
-    return Status::Corruption("Error: Could not perform merge.");
+    return Status::Corruption(Status::SubCode::kMergeOperatorFailed);
   }
   // The operator may name one of its inputs as the result instead of copying it.
   if (existing.data() != nullptr) merged.assign(existing.data(), existing.size());

@@ -717,6 +717,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
   }
   input.path = plan.path;
   input.manual = manual;
+  input.max_threads = plan.threads;
   if (flushed != nullptr) {
     input.memtables = flushed->memtables;
     input.threads = flushed->threads;
@@ -810,6 +811,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
   range.tables = request.tables;
   range.path = request.path;
   range.released = request.released;
+  range.threads = request.threads;
   return MakeTask(compassdb::PickManual(MakePickerInput(), MakePickerConfig(), range, conflict),
                   true, nullptr, conflict);
 }

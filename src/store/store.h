@@ -61,6 +61,7 @@ struct ManualCompaction {
   const std::unordered_set<uint64_t>* tables = nullptr;  // only these, by id; null: all
   // For the rewrite of a level: only tables with enough bytes that snapshots kept and no longer need.
   bool released = false;
+  uint32_t threads = 0;  // at most; 0: as the options have it
 };
 
 class Store {
@@ -123,7 +124,8 @@ class Store {
   // Null with *conflict set: inputs are busy, try again later; null without: nothing to do.
   virtual std::unique_ptr<CompactionTask> PickManual(const ManualCompaction& request,
                                                      bool* conflict) = 0;
-  // [mutex] Tables that overlap the range are compacted soon, if anything is below them.
+  // [mutex] Tables that overlap the range are compacted soon, if they are on level 0 or
+  // anything is below them.
   virtual void MarkForCompaction(const KeyRange& range) = 0;
   // [mutex] After Install, or after the task failed.
   virtual void Release(CompactionTask* task) = 0;

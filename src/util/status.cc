@@ -50,6 +50,7 @@ const char* SubCodeText(Status::SubCode subcode) {
     case Status::kOverwritten: return " (overwritten)";
     case Status::kTxnNotPrepared: return "Txn not prepared";
     case Status::kIOFenced: return "IO fenced off";
+    case Status::kMergeOperatorFailed: return "Merge operator failed";
     case Status::kMaxSubCode: break;
   }
   return "";

@@ -12,10 +12,11 @@ Status MemoryUtil::GetApproximateMemoryUsageByType(
       {kMemTableUnFlushed, &DB::Properties::kCurSizeAllMemTables},
       {kTableReadersTotal, &DB::Properties::kEstimateTableReadersMem}};
   for (const auto& [type, property] : properties) {
-    uint64_t& sum = (*usage_by_type)[type];
     for (DB* db : dbs) {
       uint64_t bytes = 0;
-      if (db != nullptr && db->GetAggregatedIntProperty(*property, &bytes)) sum += bytes;
+      if (db != nullptr && db->GetAggregatedIntProperty(*property, &bytes)) {
+        (*usage_by_type)[type] += bytes;
+      }
     }
   }
   for (const Cache* cache : cache_set) {

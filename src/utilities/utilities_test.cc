@@ -39,6 +39,8 @@ TEST_F(UtilitiesTest, MemoryOfDatabasesAndCaches) {
   const std::shared_ptr<Cache> cache = NewLRUCache(1 << 20);
   ASSERT_TRUE(cache->Insert("k", nullptr, 1000, [](const Slice&, void*) {}).ok());
   std::map<MemoryUtil::UsageType, uint64_t> before, after;
+  ASSERT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({}, {}, &before).ok());
+  EXPECT_TRUE(before.empty());
   ASSERT_TRUE(MemoryUtil::GetApproximateMemoryUsageByType({db_.get(), nullptr},
                                                           {cache.get(), nullptr}, &before)
                   .ok());

@@ -162,7 +162,6 @@ void IteratorLife(Transcript* t) {
   it.reset(db->NewIterator(at));
   t->Code("put", db->Put(WriteOptions(), "c", "3"));
   count();
-  t->Full("refresh at snapshot", it->Refresh());
   it.reset();
   db->ReleaseSnapshot(snapshot);
   std::string property;

@@ -294,7 +294,7 @@ class ObjectRegistry {
     return s;
   }
 
-  // For all libraries and parents; as those of ObjectLibrary.
+  // For all libraries and parents; as those of ObjectLibrary. GetFactoryNames replaces the list.
   size_t GetFactoryCount(const std::string& type) const;
   void GetFactoryNames(const std::string& type, std::vector<std::string>* names) const;
   void GetFactoryTypes(std::unordered_set<std::string>* types) const;

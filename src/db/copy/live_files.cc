@@ -50,7 +50,8 @@ Status LiveFiles::CaptureWithLogs(State* state, std::vector<WalSet::LogInfo>* lo
   }
   if (Status s = log_lock_.LockLog(); !s.ok()) return s;
   Status s = files_.logs.FlushedLogs(logs);
-  if (s.ok() && files_.logs.CurrentIsEmpty() && !logs->empty()) logs->pop_back();
+  // A log without records is copied without its header, as in RocksDB: as an empty file.
+  if (s.ok() && files_.logs.CurrentIsEmpty() && !logs->empty()) logs->back().bytes = 0;
   if (s.ok()) s = Capture(state);
   Status unlocked = log_lock_.UnlockLog();
   return s.ok() ? unlocked : s;

@@ -10,6 +10,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/experimental.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 
 namespace compassdb {
 namespace {
@@ -49,6 +50,83 @@ TEST_F(CompactionRequestsTest, EnablingManualCompactionFirstAllowsOneDisabling) 
                     .IsManualCompactionPaused());
     db_->EnableManualCompaction();
   }
+}
+
+// Sets a flag when a compaction begins, and keeps what it ended with.
+class CancelAtBegin final : public rocksdb::EventListener {
+ public:
+  void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { flag = true; }
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& info) override {
+    ended = info.status;
+  }
+  void OnSubcompactionBegin(const rocksdb::SubcompactionJobInfo&) override { ++parts; }
+  std::atomic<bool> flag{false};
+  std::atomic<int> parts{0};
+  Status ended;
+};
+
+TEST_F(CompactionRequestsTest, ACanceledCompactionEndsAsPaused) {
+  const auto listener = std::make_shared<CancelAtBegin>();
+  options_.listeners.push_back(listener);
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 8 << 20;
+  OpenDb();
+  for (int i = 0; i < 2; ++i) Load(0, 5000, std::to_string(i));
+  rocksdb::CompactRangeOptions compact;
+  compact.canceled = &listener->flag;
+  Status s = db_->CompactRange(compact, nullptr, nullptr);
+  EXPECT_TRUE(s.IsManualCompactionPaused()) << s.ToString();
+  EXPECT_TRUE(listener->ended.IsManualCompactionPaused()) << listener->ended.ToString();
+  EXPECT_EQ(TablesAt(0), 2);
+  ASSERT_TRUE(Put("unflushed", "1").ok());
+  s = db_->CompactRange(compact, nullptr, nullptr);
+  EXPECT_TRUE(s.IsManualCompactionPaused()) << s.ToString();
+  EXPECT_EQ(TablesAt(0), 2);
+}
+
+TEST_F(CompactionRequestsTest, TablesWithoutAKeyInTheRangeStay) {
+  options_.disable_auto_compactions = true;
+  OpenDb();
+  Load(0, 10, "v");
+  const std::string from = Key(3) + "x", to = Key(3) + "y", key = Key(4);
+  const Slice begin(from), between(to), end(key);
+  ASSERT_TRUE(db_->CompactRange({}, &begin, &between).ok());
+  EXPECT_EQ(TablesAt(0), 1);
+  ASSERT_TRUE(db_->CompactRange({}, &begin, &end).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+}
+
+TEST_F(CompactionRequestsTest, ARequestMayHaveItsOwnNumberOfThreads) {
+  const auto listener = std::make_shared<CancelAtBegin>();
+  options_.listeners.push_back(listener);
+  options_.disable_auto_compactions = true;
+  options_.write_buffer_size = 8 << 20;
+  options_.target_file_size_base = 16 << 10;
+  options_.max_subcompactions = 3;
+  OpenDb();
+  Load(0, 5000, "a");
+  Compact();
+  for (const int threads : {0, 1, 2}) {
+    Load(0, 5000, std::to_string(threads));
+    listener->parts = 0;
+    rocksdb::CompactRangeOptions compact;
+    compact.max_subcompactions = static_cast<uint32_t>(threads);
+    ASSERT_TRUE(db_->CompactRange(compact, nullptr, nullptr).ok());
+    EXPECT_EQ(listener->parts, threads == 0 ? 3 : threads);
+  }
+}
+
+TEST_F(CompactionRequestsTest, ATableThatACollectorMarkedLeavesLevel0) {
+  options_.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(10, 5));
+  OpenDb();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(db_->Delete(rocksdb::WriteOptions(), Key(i)).ok());
+  ASSERT_TRUE(Put(Key(20), "v").ok());
+  Flush();
+  ASSERT_TRUE(db_->WaitForCompact({}).ok());
+  EXPECT_EQ(TablesAt(0), 0);
+  ASSERT_EQ(Tables().size(), 1u);
+  EXPECT_EQ(Tables()[0].num_deletions, 0u);
 }
 
 TEST_F(CompactionRequestsTest, DropTakesWholeTablesInsideOnly) {

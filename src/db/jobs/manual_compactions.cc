@@ -26,6 +26,26 @@ int DeepestLevel(ColumnFamily* family, const Slice* begin, const Slice* end) {
   return deepest;
 }
 
+// Whether tables have a record of the range. True if that cannot be read, or if range deletions may
+// be in it.
+bool HasRecords(ColumnFamily* family, const Slice& begin, const Slice& end) {
+  ReadStatePin state(family->read_state());
+  RangeTombstoneSet tombstones(family->user_comparator());
+  std::vector<InternalIteratorPtr> tables;
+  BlockReadOptions read;
+  read.fill_cache = false;
+  if (!state->view->AddIterators(read, &tables, &tombstones).ok() || !tombstones.empty()) return true;
+  const LookupKey first(begin, kMaxSequenceNumber);
+  for (const InternalIteratorPtr& it : tables) {
+    it->Seek(first.internal_key());
+    if (!it->status().ok()) return true;
+    if (it->Valid() && family->user_comparator()->Compare(ExtractUserKey(it->key()), end) <= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // While it exists, no collection of the family's values begins, if that was requested and there are values.
 class CollectionHold {
  public:
@@ -113,7 +133,6 @@ Status ManualCompactions::RunPicked(const std::shared_ptr<ColumnFamily>& family,
       MutexLock lock(mu_);
       jobs_.ManualJobEnds();
     }
-    if (s.IsIncomplete()) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
     if (!s.ok()) return s;
   }
 }
@@ -142,7 +161,9 @@ Status ManualCompactions::CompactRange(const rocksdb::CompactRangeOptions& optio
       family->user_comparator()->Compare(*begin, *end) > 0) {
     return Status::OK();  // an empty range
   }
-  if (disabled_ > 0) return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+  if (disabled_ > 0 || (options.canceled != nullptr && options.canceled->load())) {
+    return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
+  }
 
   using Collections = rocksdb::BlobGarbageCollectionPolicy;
   const CollectionHold hold(&jobs_, mu_, family, options.blob_garbage_collection_policy == Collections::kDisable);
@@ -164,10 +185,13 @@ Status ManualCompactions::CompactRange(const rocksdb::CompactRangeOptions& optio
 Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& options,
                                         const std::shared_ptr<ColumnFamily>& family, const Slice* begin,
                                         const Slice* end) {
+  // As in RocksDB, tables around the range that have no key in it are not a reason for a job.
+  if (begin != nullptr && end != nullptr && !HasRecords(family.get(), *begin, *end)) return Status::OK();
   ManualCompaction request;
   request.begin = begin;
   request.end = end;
   request.path = options.target_path_id;
+  request.threads = options.max_subcompactions;
   // Tables that this call writes need no second rewrite by it.
   request.created_before = env_.commits->NewNumber();
   const int last = family->store()->options().last_job_level();

@@ -35,7 +35,9 @@ Status TableCompaction::Work(JobPart* part) {
   const TrackedOperation tracked(env_.config.options.enable_thread_tracking, rocksdb::ThreadStatus::OP_COMPACTION,
                                  env_.config.name, part->family->name(), part->context.job_id);
   StopWatch watch(env_.config.clock, statistics(), rocksdb::COMPACTION_TIME);
-  return RunTask(part, env_.snapshots->Sequences(), cancel_);
+  const Status s = RunTask(part, env_.snapshots->Sequences(), cancel_);
+  if (!manual_ || *env_.shutting_down || !(s.IsShutdownInProgress() || s.IsIncomplete())) return s;
+  return Status::Incomplete(Status::SubCode::kManualCompactionPaused);
 }
 
 void TableCompaction::Report(const Status& s) {

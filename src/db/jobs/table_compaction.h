@@ -8,7 +8,8 @@ namespace compassdb {
 
 class TableCompaction final : public Job {
  public:
-  // `cancel` ends it early, with Incomplete or ShutdownInProgress. `family` counts it among its running compactions.
+  // `cancel` ends it early: a manual one, unless the database is closed, with Incomplete and
+  // kManualCompactionPaused, others with Incomplete or ShutdownInProgress. `family` counts it among its running compactions.
   TableCompaction(const JobEnvironment& env, std::shared_ptr<ColumnFamily> family, std::unique_ptr<CompactionTask> task,
                   bool manual, const std::atomic<bool>* cancel);
   // After Run.

@@ -213,10 +213,8 @@ rocksdb::Iterator* Reader::NewIteratorOn(const ReadOptions& options,
   iter.tracing = tracing_;
   iter.family_id = family->id();
   iter.tailing = options.tailing;
-  std::unique_ptr<DBIterRenewer> renewer;
-  if (options.snapshot == nullptr || options.tailing) {
-    renewer = std::make_unique<IteratorRenewer>(this, options, block, family, std::move(bound), iter.timestamp);
-  }
+  block.snapshot_held = false;  // a refreshed iterator has left its snapshot
+  auto renewer = std::make_unique<IteratorRenewer>(this, options, block, family, std::move(bound), iter.timestamp);
   Tick(statistics_.get(), rocksdb::NO_ITERATOR_CREATED);
   return NewDBIterator(iter, std::move(source), std::move(renewer));
 }

@@ -85,6 +85,18 @@ TEST_F(LifetimeTest, BudgetStallSwitchesTheMemTableThatFillsTheBudget) {
   EXPECT_EQ(GetIn(1, Key(7)), std::string(10 << 10, 'v'));
 }
 
+TEST_F(LifetimeTest, AFlushGivesItsMemoryBackToTheManager) {
+  options_.arena_block_size = 4096;
+  options_.write_buffer_manager = std::make_shared<rocksdb::WriteBufferManager>(1 << 20);
+  OpenDb();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  EXPECT_EQ(Get(Key(7)), std::string(100, 'v'));  // this thread keeps the state that it read
+  const size_t filled = options_.write_buffer_manager->memory_usage();
+  EXPECT_GT(filled, 10000u);
+  Flush();
+  EXPECT_LT(options_.write_buffer_manager->memory_usage(), filled / 2);
+}
+
 class HeldFilesTest : public LifetimeTest {
  protected:
   // A thousand values of 1,000 of it, in one table.

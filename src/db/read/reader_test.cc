@@ -89,6 +89,20 @@ TEST_F(ReaderTest, IteratorsKeepTheirStateUntilTheyAreRefreshed) {
   EXPECT_EQ(All(it.get()), "a=1 b=2 ");
 }
 
+TEST_F(ReaderTest, ARefreshedIteratorLeavesItsSnapshot) {
+  Put(&a_, 1, "a", "1");
+  last_sequence_ = 1;
+  ReadOptions options;
+  options.snapshot = snapshots_.New(0);
+  std::unique_ptr<rocksdb::Iterator> it(reader_.NewIterator(options, &a_));
+  Put(&a_, 2, "b", "2");
+  last_sequence_ = 2;
+  EXPECT_EQ(All(it.get()), "a=1 ");
+  snapshots_.Release(options.snapshot);
+  ASSERT_TRUE(it->Refresh().ok());
+  EXPECT_EQ(All(it.get()), "a=1 b=2 ");
+}
+
 TEST_F(ReaderTest, NewestSequenceCountsWhatReadersDoNotSeeYet) {
   Put(&a_, 5, "k", "v");
   SequenceNumber newest = 0;

@@ -185,7 +185,7 @@ TEST_P(TablelessFilterTest, LeavesWhatCannotBeMerged) {
     filter_.on = on;
     Compact();
     EXPECT_EQ(Get("a", before), "base");
-    EXPECT_NE(Get("a").find("Could not perform merge"), std::string::npos) << Get("a");
+    EXPECT_NE(Get("a").find("Merge operator failed"), std::string::npos) << Get("a");
   }
   db_->ReleaseSnapshot(before);
   ASSERT_TRUE(Put("a", "gone").ok());

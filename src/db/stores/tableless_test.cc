@@ -887,7 +887,7 @@ TEST_F(TablelessTest, OperandsThatCannotBeMerged) {
   ASSERT_TRUE(db_->Delete({}, "b").ok());
   ASSERT_TRUE(Put("c", "new").ok());
   const auto is_failure = [](const std::string& got) {
-    return got.find("Could not perform merge") != std::string::npos || got.find("wide-column") != std::string::npos;
+    return got.find("Merge operator failed") != std::string::npos || got.find("wide-column") != std::string::npos;
   };
   for (int round = 0; round < 4; ++round) {
     for (const char* key : {"a", "none", "entity"}) EXPECT_TRUE(is_failure(Get(key))) << key << " " << Get(key);

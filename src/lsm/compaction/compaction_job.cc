@@ -122,7 +122,8 @@ void CompactionJob::NotifyEnd(size_t worker, const Status& status) {
 }
 
 size_t CompactionJob::Workers() const {
-  const size_t max = std::max({in_.context->max_subcompactions.load(), in_.threads, 1u});
+  const uint32_t option = in_.max_threads != 0 ? in_.max_threads : in_.context->max_subcompactions.load();
+  const size_t max = std::max({option, in_.threads, 1u});
   if (in_.rewrite) return std::min(max, in_.inputs.size());
   const uint64_t shares =
       1 + delta_.Bytes(std::nullopt, std::nullopt) / std::max<uint64_t>(in_.options->target_table_bytes / 2, 1);

@@ -45,6 +45,7 @@ struct CompactionJobInput {
   bool full = false;  // every table of the family takes part
   JobObserver* observer = nullptr;
   uint32_t group_bits = 0;  // of new runs of the value store
+  uint32_t max_threads = 0;  // instead of the option; 0: the option's
   uint32_t threads = 1;  // at least; with memtables, FlushRequest's
   std::function<bool(double, uint64_t)> hurry;  // FlushRequest's; may be null
 };

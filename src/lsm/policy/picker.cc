@@ -253,10 +253,12 @@ CompactionPlan PickOneLevel(const PickerInput& input, const PickerConfig& config
   return LevelScore(input, config, 0) >= 1 ? PickLevel0(input, config) : CompactionPlan();
 }
 
-// Marked tables move down until no data is below them.
+// Marked tables move down until no data is below them. From level 0 they do in any case, as in
+// RocksDB, and are rewritten if nothing is below: that drops their deletions.
 CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) {
   size_t deepest = input.levels.size() - 1;
-  while (deepest > 0 && input.levels[deepest].empty()) --deepest;
+  const auto empty_below = [&] { return input.levels[deepest].empty(); };
+  while (deepest > 1 && empty_below()) --deepest;
   for (size_t level = 0; level < deepest; ++level) {
     if (level > 0 && config.one_level) break;
     for (size_t i = 0; i < input.levels[level].size(); ++i) {
@@ -264,6 +266,7 @@ CompactionPlan PickMarked(const PickerInput& input, const PickerConfig& config) 
       CompactionPlan plan;
       if (level == 0) {
         plan = PickLevel0(input, config);
+        if (deepest == 1 && empty_below()) plan.trivial_move = false;
       } else if (Candidate c = EvaluateInput(input, config, static_cast<int>(level), i);
                  c.gain > 0) {
         plan = std::move(c.plan);
@@ -503,6 +506,7 @@ CompactionPlan PickManual(const PickerInput& input, const PickerConfig& config,
   plan.reason = "manual";
   plan.rewrite = range.input_level == range.output_level;
   plan.path = range.path.value_or(PathOfLevel(input, config, plan.output_level));
+  plan.threads = range.threads;
   const auto& level = input.levels[range.input_level];
   const bool level0 = range.input_level == 0;
   bool any = false;

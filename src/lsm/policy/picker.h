@@ -67,6 +67,7 @@ struct CompactionPlan {
   bool memtables = false;      // memtables are inputs, too
   bool hash_range = false;     // the output level is cut by hash
   size_t path = 0;             // for the files
+  uint32_t threads = 0;        // at most; 0: as the options have it
   const char* reason = "";
   bool empty() const { return inputs.empty() && !memtables; }
 };
@@ -144,6 +145,7 @@ struct ManualRange {
   std::optional<size_t> path;  // for the files; none: that of the output level
   // Rewrites: only tables where snapshots kept more than kLeastReleasedPercent.
   bool released = false;
+  uint32_t threads = 0;  // at most; 0: as the options have it
 };
 // A caller's request rewrites for less than the background does.
 inline constexpr uint32_t kLeastReleasedPercent = 10;
