@@ -786,6 +786,7 @@ std::unique_ptr<CompactionTask> LsmStore::MakeTask(const CompactionPlan& plan, b
 std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
   if (dropped_) return nullptr;
   if (std::unique_ptr<CompactionTask> task = PickCollection(/*for_room=*/false)) return task;
+  if (options_.fifo) return PickFifo();
   bool conflict = false;
   return MakeTask(compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()), false, nullptr,
                   &conflict);
@@ -794,6 +795,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickCompaction() {
 bool LsmStore::NeedsCompaction() const {
   if (dropped_) return false;
   if (NeedsCollection(/*for_room=*/false)) return true;
+  if (options_.fifo) return !compassdb::PickFifo(MakePickerInput(), MakePickerConfig()).tables.empty();
   return !compassdb::PickCompaction(MakePickerInput(), MakePickerConfig()).empty();
 }
 
@@ -801,6 +803,7 @@ std::unique_ptr<CompactionTask> LsmStore::PickManual(const ManualCompaction& req
                                                      bool* conflict) {
   *conflict = false;
   if (dropped_) return nullptr;
+  if (options_.fifo) return PickFifo();
   ManualRange range;
   range.begin = request.begin;
   range.end = request.end;
@@ -821,7 +824,7 @@ int LsmStore::BaseLevel() const {
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickFlush(const FlushRequest& request) {
-  if (dropped_) return nullptr;
+  if (dropped_ || options_.fifo) return nullptr;
   const TphMeta bounds = MemTableBounds(options_.comparator, request);
   uint64_t bytes = 0;
   for (const auto& m : request.memtables) bytes += m->table_size();

@@ -98,6 +98,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
 
   class IngestTask;
   class EditTask;
+  std::unique_ptr<CompactionTask> PickFifo();  // requests.cc
   class ValueGcTask;
   // kMerge: small runs only. kForced: at any gain above none.
   enum class ValueGcKind { kCollect, kCount, kMerge, kForced };

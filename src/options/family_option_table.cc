@@ -197,8 +197,12 @@ void AddLevels(OptionTable<F>* t) {
                          "writes stop"));
   t->push_back(Scalar<F>(FIELD(disable_auto_compactions), kMutable, kYes, "none are started"));
   t->push_back(Scalar<F>(FIELD(compaction_style), kFixed, kHint,
-                         "level; universal is served by levels, none by "
-                         "disable_auto_compactions, FIFO (which drops data) is refused"));
+                         "level and FIFO work; universal is served by levels, none by "
+                         "disable_auto_compactions")
+                   .When([](const F& o) {
+                     return o.compaction_style == rocksdb::kCompactionStyleUniversal ||
+                            o.compaction_style == rocksdb::kCompactionStyleNone;
+                   }));
   t->push_back(Scalar<F>(FIELD(compaction_pri), kMutable, kHint,
                          "works if tables are leveled (kRoundRobin as kOldestSmallestSeqFirst); else the "
                          "picker takes what costs least per byte moved")
@@ -209,7 +213,7 @@ void AddLevels(OptionTable<F>* t) {
   t->push_back(Nested<F>(FIELD(compaction_options_universal), UniversalOptionTable, nullptr,
                          kMutable, kHint, "universal is served by levels"));
   t->push_back(Nested<F>(FIELD(compaction_options_fifo), FifoOptionTable, ParseFifoSize, kMutable,
-                         kHint, "FIFO is refused"));
+                         kYes, "of compaction_style=kCompactionStyleFIFO"));
   t->push_back(Scalar<F>(FIELD(ttl), kMutable, kYes, "older tables are rewritten"));
   t->push_back(Scalar<F>(FIELD(periodic_compaction_seconds), kMutable, kYes,
                          "older tables are rewritten"));
@@ -382,11 +386,12 @@ const OptionTable<rocksdb::CompactionOptionsUniversal>& UniversalOptionTable() {
 
 const OptionTable<rocksdb::CompactionOptionsFIFO>& FifoOptionTable() {
   static const auto* const table = [] {
-    constexpr const char* kNote = "FIFO is refused";
-    auto* t = new OptionTable<rocksdb::CompactionOptionsFIFO>{
-        ROW(CompactionOptionsFIFO, max_table_files_size, kNote),
-        ROW(CompactionOptionsFIFO, allow_compaction, kNote),
-        ROW(CompactionOptionsFIFO, age_for_warm, kNote)};
+    using Fifo = rocksdb::CompactionOptionsFIFO;
+    auto* t = new OptionTable<Fifo>{
+        Scalar<Fifo>("max_table_files_size", &Fifo::max_table_files_size, kMutable, kYes,
+                     "the oldest tables are dropped above it"),
+        ROW(CompactionOptionsFIFO, allow_compaction, "true is refused"),
+        ROW(CompactionOptionsFIFO, age_for_warm, "only 0")};
     t->push_back(Retired<rocksdb::CompactionOptionsFIFO>("ttl"));
     return t;
   }();

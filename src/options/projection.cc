@@ -184,6 +184,8 @@ StoreOptions ProjectStoreOptions(const ColumnFamilyOptions& options, uint32_t id
   pages.rehash_threads = table.piece.tableless_rehash_threads;
   pages.rehash_batch = table.piece.tableless_rehash_batch;
   pages.write_threads = table.piece.tableless_write_threads;
+  out.fifo = options.compaction_style == rocksdb::kCompactionStyleFIFO;
+  out.fifo_bytes = options.compaction_options_fifo.max_table_files_size;
   out.ttl_seconds = options.ttl;
   out.periodic_seconds = options.periodic_compaction_seconds;
   return out;

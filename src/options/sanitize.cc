@@ -2,6 +2,7 @@
 #include "options/sanitize.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "api/foreign_cast.h"
 #include "env/descriptor_limit.h"
@@ -262,6 +263,14 @@ ColumnFamilyOptions SanitizeFamilyOptions(const DBOptions& db, const ColumnFamil
         o.compaction_filter != nullptr || o.compaction_filter_factory != nullptr;
     o.periodic_compaction_seconds = filters ? kThirtyDays : 0;
   }
+  if (o.compaction_style == rocksdb::kCompactionStyleFIFO) {
+    // As in RocksDB: all tables are on level 0, and the shorter of both times counts.
+    o.num_levels = 1;
+    o.level0_slowdown_writes_trigger = o.level0_stop_writes_trigger = INT_MAX;
+    if (o.periodic_compaction_seconds != 0 && (o.ttl == 0 || o.periodic_compaction_seconds < o.ttl)) {
+      o.ttl = o.periodic_compaction_seconds;
+    }
+  }
   if (TableSettingsOf(o.table_factory.get()).piece.store == StoreKind::kTableless) {
     // ValidateOptions refuses other values; 30 days are the default of a family that was opened with tables.
     for (uint64_t* seconds : {&o.ttl, &o.periodic_compaction_seconds}) {
@@ -320,6 +329,29 @@ Status ValidateDbOptions(const DBOptions& options) {
   return s;
 }
 
+namespace {
+
+Status ValidateFifo(const ColumnFamilyOptions& options, const std::string& where) {
+  if (options.compaction_style != rocksdb::kCompactionStyleFIFO) return Status::OK();
+  if (TableSettingsOf(options.table_factory.get()).piece.store == StoreKind::kTableless) {
+    return Status::NotSupported(where + "compaction_style", "FIFO drops tables; this store has none");
+  }
+  if (options.enable_blob_files) {
+    return Status::NotSupported(where + "enable_blob_files", "not with kCompactionStyleFIFO");
+  }
+  if (options.compaction_options_fifo.allow_compaction) {
+    return Status::NotSupported(where + "compaction_options_fifo.allow_compaction",
+                                "small tables are not merged");
+  }
+  if (options.compaction_options_fifo.age_for_warm != 0) {
+    return Status::NotSupported(where + "compaction_options_fifo.age_for_warm",
+                                "there are no temperatures");
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
 Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& family) {
   const std::string where = WhereFamily(family.name);
   const ColumnFamilyOptions& options = family.options;
@@ -329,11 +361,7 @@ Status ValidateFamilyOptions(const DBOptions& db, const NamedFamilyOptions& fami
   if (options.comparator == nullptr) {
     return Status::InvalidArgument(where + "comparator", "is null");
   }
-  if (options.compaction_style == rocksdb::kCompactionStyleFIFO) {
-    return Status::NotSupported(where + "compaction_style",
-                                "kCompactionStyleFIFO drops the oldest data; set ttl instead, or "
-                                "drop it with DeleteRange");
-  }
+  if (s = ValidateFifo(options, where); !s.ok()) return s;
   if (options.compaction_filter != nullptr && !options.compaction_filter->IgnoreSnapshots()) {
     return Status::NotSupported(where + "compaction_filter", "IgnoreSnapshots() must be true");
   }

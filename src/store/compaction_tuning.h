@@ -29,6 +29,10 @@ struct CompactionTuning {
   uint32_t max_dead_percent = 46;
   uint64_t ttl_seconds = 0;       // 0: off; tables with older data are rewritten whole
   uint64_t periodic_seconds = 0;  // 0: off
+  // No table is merged: the oldest are dropped above fifo_bytes, or when all data in them is older
+  // than ttl_seconds. Does not change.
+  bool fifo = false;
+  uint64_t fifo_bytes = 0;
 
   bool operator==(const CompactionTuning&) const = default;
 };

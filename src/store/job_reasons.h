@@ -11,5 +11,7 @@ inline constexpr const char* kMarkedReason = "marked";
 inline constexpr const char* kTtlReason = "ttl";
 inline constexpr const char* kPeriodicReason = "periodic";
 inline constexpr const char* kValuesReason = "values";
+inline constexpr const char* kFifoSizeReason = "fifo size";
+inline constexpr const char* kFifoTtlReason = "fifo ttl";
 
 }  // namespace compassdb

@@ -141,6 +141,9 @@ Status ManualCompactions::Check(const rocksdb::CompactRangeOptions& options, con
                                 const Slice* begin, const Slice* end) {
   const StoreOptions& store = family.store()->options();
   if (options.target_path_id >= store.paths.size()) return Status::InvalidArgument("Invalid target path ID");
+  if (options.change_level && store.fifo) {
+    return Status::NotSupported("FIFO compaction does not support change_level.");
+  }
   if (options.change_level && options.target_level > store.last_job_level()) {
     return Status::InvalidArgument("Target level exceeds number of levels");
   }
@@ -185,6 +188,7 @@ Status ManualCompactions::CompactRange(const rocksdb::CompactRangeOptions& optio
 Status ManualCompactions::CompactLevels(const rocksdb::CompactRangeOptions& options,
                                         const std::shared_ptr<ColumnFamily>& family, const Slice* begin,
                                         const Slice* end) {
+  if (family->store()->options().fifo) return RunRequest(family, ManualCompaction(), options.canceled);
   // As in RocksDB, tables around the range that have no key in it are not a reason for a job.
   if (begin != nullptr && end != nullptr && !HasRecords(family.get(), *begin, *end)) return Status::OK();
   ManualCompaction request;

@@ -90,6 +90,8 @@ namespace {
 rocksdb::CompactionReason ReasonOf(const std::string& reason, bool manual, int input_level) {
   if (manual) return rocksdb::CompactionReason::kManualCompaction;
   if (reason == kTtlReason) return rocksdb::CompactionReason::kTtl;
+  if (reason == kFifoSizeReason) return rocksdb::CompactionReason::kFIFOMaxSize;
+  if (reason == kFifoTtlReason) return rocksdb::CompactionReason::kFIFOTtl;
   if (reason == kMarkedReason) return rocksdb::CompactionReason::kFilesMarkedForCompaction;
   if (reason == kSnapshotsReason) return rocksdb::CompactionReason::kBottommostFiles;
   if (reason == kValuesReason) return rocksdb::CompactionReason::kForcedBlobGC;

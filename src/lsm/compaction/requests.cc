@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of users that neither read nor write tables: tables are dropped,
-// moved, or marked to be compacted.
+// Requests that neither read nor write tables: tables are dropped, moved, or
+// marked to be compacted.
 #include <algorithm>
 
 #include "lsm/compaction/region_merge.h"
@@ -16,12 +16,14 @@ class LsmStore::EditTask final : public CompactionTask {
   static constexpr int kNowhere = -1;
   using Tables = std::vector<std::pair<int, TableRef>>;  // with their levels
 
-  EditTask(LsmStore* store, Tables tables, int to)
+  // `reason`: why they are dropped.
+  EditTask(LsmStore* store, Tables tables, int to, const char* reason = "drop")
       : store_(store),
         version_(store->VersionForJob()),
         group_bits_(store->values_.GroupBits(store->current()->values)),
         tables_(std::move(tables)),
-        to_(to) {}
+        to_(to),
+        reason_(reason) {}
   int input_level() const override { return tables_.front().first; }
   int output_level() const override { return to_ == kNowhere ? input_level() : to_; }
   std::vector<uint64_t> BusyTables() const override {
@@ -36,7 +38,7 @@ class LsmStore::EditTask final : public CompactionTask {
   void ListInputs(JobReport* report) const override {
     CompactionTask::ListInputs(report);
     report->trivial_move = true;
-    report->reason = to_ == kNowhere ? "drop" : "move";
+    report->reason = to_ == kNowhere ? reason_ : "move";
     for (const auto& [level, table] : tables_) store_->ListFiles(table->meta(), level, report);
   }
   Status Run(const std::vector<SequenceNumber>&, const std::atomic<bool>*, VersionEdit* edit,
@@ -81,7 +83,20 @@ class LsmStore::EditTask final : public CompactionTask {
   const uint32_t group_bits_;
   const Tables tables_;
   const int to_;
+  const char* const reason_;
 };
+
+std::unique_ptr<CompactionTask> LsmStore::PickFifo() {
+  const DropPlan plan = compassdb::PickFifo(MakePickerInput(), MakePickerConfig());
+  if (plan.tables.empty()) return nullptr;
+  EditTask::Tables tables;
+  for (const DropPlan::Table& t : plan.tables) {
+    tables.emplace_back(static_cast<int>(t.level), version_->levels()[t.level][t.index]);
+  }
+  auto task = std::make_unique<EditTask>(this, std::move(tables), EditTask::kNowhere, plan.reason);
+  for (uint64_t id : task->BusyTables()) busy_.insert(id);
+  return task;
+}
 
 std::unique_ptr<CompactionTask> LsmStore::PickDrop(std::span<const KeyRange> ranges,
                                                    bool include_end) {

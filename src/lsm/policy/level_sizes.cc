@@ -153,6 +153,7 @@ double LevelScore(const PickerInput& input, const PickerConfig& config, int leve
 
 uint64_t PendingBytes(const PickerInput& input, const PickerConfig& config) {
   uint64_t pending = 0, carried = 0;
+  if (config.fifo) return pending;
   if (static_cast<int>(input.levels[0].size()) >= config.level0_trigger) {
     for (const PickerTable& t : input.levels[0]) carried += t.live_bytes;
     pending += carried;

@@ -122,6 +122,18 @@ CompactionPlan PickByScans(const PickerInput& input, const PickerConfig& config)
 
 CompactionPlan PickCompaction(const PickerInput& input, const PickerConfig& config);
 
+// Tables that are dropped by the manifest alone.
+struct DropPlan {
+  struct Table {
+    size_t level, index;
+  };
+  std::vector<Table> tables;
+  const char* reason = "";
+};
+// With `fifo`, instead of PickCompaction: the oldest tables that have expired or, if none has,
+// those above fifo_bytes. Nothing while a table is busy.
+DropPlan PickFifo(const PickerInput& input, const PickerConfig& config);
+
 // A delta of memtables is merged into tables with at most this many times its bytes.
 inline constexpr uint64_t kMaxMergeFanOut = 24;
 

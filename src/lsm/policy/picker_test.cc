@@ -81,6 +81,7 @@ class PickerCases {
       return Show(PickMemTableMerge(input_, config_, bounds, Take("bytes")));
     }
     if (command == "manual") return Manual();
+    if (command == "fifo") return Show(PickFifo(input_, config_));
     if (command == "sizes") return Sizes();
     if (command == "paths") return Paths();
     if (command == "settle") return Settle();
@@ -203,6 +204,7 @@ class PickerCases {
     number("max_dead_percent", &config_.max_dead_percent);
     number("ttl_seconds", &config_.ttl_seconds);
     number("periodic_seconds", &config_.periodic_seconds);
+    number("fifo_bytes", &config_.fifo_bytes);
     flag("rewrites", &config_.rewrites);
     flag("one_level", &config_.one_level);
     flag("dynamic_levels", &config_.dynamic_levels);
@@ -315,6 +317,15 @@ class PickerCases {
     if (!plan.bases.empty()) text += " with" + Names(plan.output_level, plan.bases);
     if (!plan.fences.empty()) text += ", cut at" + Names(plan.output_level, plan.fences);
     if (plan.path != 0) text += ", path " + std::to_string(plan.path);
+    return text + "\n";
+  }
+
+  std::string Show(const DropPlan& plan) const {
+    if (plan.tables.empty()) return "nothing\n";
+    std::string text = std::string("drop (") + plan.reason + "):";
+    for (const DropPlan::Table& t : plan.tables) {
+      text += Names(static_cast<int>(t.level), {t.index}) + " of L" + std::to_string(t.level);
+    }
     return text + "\n";
   }
 
