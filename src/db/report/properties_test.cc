@@ -76,6 +76,7 @@ TEST_F(PropertiesTest, TablesOfLevelsAddUp) {
 
 // As RocksDB prints it.
 TEST_F(PropertiesTest, StatsHaveALineAboutWrites) {
+  OpenDb();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Put(Key(i), "value").ok());
   std::string text;
   for (const char* name : {"rocksdb.stats", "rocksdb.dbstats"}) {
