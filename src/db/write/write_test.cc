@@ -75,7 +75,7 @@ TEST_F(WriteTest, ManyOperandsOnOneKeyCostNLogN) {
   const auto op = std::make_shared<CountingAppend>();
   options_.merge_operator = op;
   OpenDb();
-  constexpr size_t kOperands = 4000, kSize = 100, kMost = 16 * kOperands * kSize;
+  constexpr size_t kOperands = 4000, kSize = 100, kMost = 24 * kOperands * kSize;
   std::string expected;
   for (size_t i = 0; i < kOperands; ++i) {
     std::string operand = std::to_string(i);
