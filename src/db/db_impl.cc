@@ -16,7 +16,7 @@ DBImpl::~DBImpl() { engine_->Close().PermitUncheckedError(); }
 
 Status DBImpl::Refusal() const {
   return Inherited() ? InheritedStatus()
-                     : Status::InvalidArgument("column family handle cannot be null");
+                     : Status::InvalidArgument("Cannot call this method without a column family handle");
 }
 
 Status DBImpl::CheckWritable(const char* method) const {

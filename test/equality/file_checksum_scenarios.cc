@@ -63,6 +63,8 @@ void Live(Transcript* t) {
     std::vector<rocksdb::LiveFileStorageInfo> storage;
     t->Code("storage", db->GetLiveFilesStorageInfo(with, &storage));
     for (const auto& file : storage) {
+      // RocksDB 7.8 leaves an empty log out.
+      if (file.file_type == rocksdb::kWalFile && file.size == 0) continue;
       if (file.file_type != rocksdb::kTableFile) {
         t->Line(std::to_string(file.file_type) + " " + file.file_checksum_func_name + "," +
                 file.file_checksum);
