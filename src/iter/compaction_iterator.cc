@@ -580,7 +580,7 @@ void CompactionIterator::FoldBase(std::vector<Operand>* operands, const Slice* b
   Status s = FullMerge(options_.merge, user_key_, base, oldest_first, &result);
   if (!s.ok()) {
     status_ = s.IsCorruption() ? Status(Status::kCorruption, Status::kMergeOperatorFailed, Status::kNoError,
-                                        "key " + Slice(user_key_).ToString(/*hex=*/true))
+                                        "Could not perform merge of key " + Slice(user_key_).ToString(/*hex=*/true))
                                : s;
     return;
   }

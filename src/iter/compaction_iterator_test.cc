@@ -255,7 +255,7 @@ TEST(CompactionIterator, OperandsWithoutBaseAreCombined) {
 }
 
 TEST(CompactionIterator, AFailingMergeFailsTheJob) {
-  EXPECT_EQ(Compact("a 9 M fail\na 7 P z\n"), "\nCorruption: Merge operator failed: key 61\n");
+  EXPECT_EQ(Compact("a 9 M fail\na 7 P z\n"), "\nCorruption: Merge operator failed: Could not perform merge of key 61\n");
 }
 
 TEST(CompactionIterator, RangeTombstonesDropWithinTheirStripe) {

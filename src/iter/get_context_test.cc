@@ -142,7 +142,7 @@ TEST_F(GetContextTest, ARangeTombstoneEndsAMerge) {
 
 TEST_F(GetContextTest, AFailedMergeIsCorruption) {
   ctx_.Add(9, kTypeMerge, "fail", nullptr);
-  EXPECT_EQ(ctx_.Finish().ToString(), "Corruption: Merge operator failed");
+  EXPECT_EQ(ctx_.Finish().ToString(), "Corruption: Merge operator failed: Could not perform merge.");
 }
 
 TEST(GetContext, AMergeWithoutOperatorIsRefused) {

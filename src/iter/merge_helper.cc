@@ -63,7 +63,9 @@ Status FullMerge(const MergeEnv& env, const Slice& key, const Slice* base,
   }
   if (!ok) {
     if (env.statistics != nullptr) env.statistics->recordTick(rocksdb::NUMBER_MERGE_FAILURES, 1);
-    return Status::Corruption(Status::SubCode::kMergeOperatorFailed);
+    // The text of RocksDB 7 follows that of later ones: clients look for either.
+    return Status(Status::kCorruption, Status::kMergeOperatorFailed, Status::kNoError,
+                  "Could not perform merge.");
   }
   // The operator may name one of its inputs as the result instead of copying it.
   if (existing.data() != nullptr) merged.assign(existing.data(), existing.size());
