@@ -13,7 +13,7 @@ using rocksdb::Slice;
 enum class ChecksumKind : uint8_t { kNone = 0, kCrc32c = 1, kXxHash = 2, kXxHash64 = 3, kXxh3 = 4 };
 inline constexpr uint8_t kLastChecksumKind = 4;
 
-// A CRC that is stored beside the bytes that it is of: rotated, plus a constant.
+// A CRC that is stored next to the bytes that it covers: rotated, plus a constant.
 uint32_t MaskCrc(uint32_t crc);
 
 // Of `data`, whose last byte is a block's type (or any byte); 0 for kNone.

@@ -14,7 +14,7 @@
 
 namespace compassdb_test {
 
-// What is written, beside values.
+// What is written in addition to values.
 enum Contents : unsigned {
   kValues = 0,
   kVersions = 1,         // snapshots keep many versions of keys
