@@ -10,6 +10,7 @@
 #include "rocksdb/convenience.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "util/checked.h"
 
 namespace compassdb {
 namespace {
@@ -95,6 +96,30 @@ TEST_F(LifetimeTest, AFlushGivesItsMemoryBackToTheManager) {
   EXPECT_GT(filled, 10000u);
   Flush();
   EXPECT_LT(options_.write_buffer_manager->memory_usage(), filled / 2);
+}
+
+TEST_F(LifetimeTest, NoComparisonOfOneKeyAndNoneAfterTheDatabase) {
+  struct Counting final : rocksdb::Comparator {
+    const char* Name() const override { return "counting"; }
+    int Compare(const Slice& a, const Slice& b) const override {
+      ++calls;
+      return a.compare(b);
+    }
+    void FindShortestSeparator(std::string*, const Slice&) const override {}
+    void FindShortSuccessor(std::string*) const override {}
+    mutable std::atomic<int> calls{0};
+  };
+  auto comparator = std::make_unique<Counting>();
+  options_.comparator = comparator.get();
+  OpenDb();
+  ASSERT_TRUE(Put("k", "v").ok());
+  Flush();
+  CloseDb();
+  if (!kChecked) {  // invariants may ask
+    EXPECT_EQ(comparator->calls, 0);
+  }
+  comparator.reset();
+  EXPECT_TRUE(options_.env->FileExists(name_ + "/CURRENT").ok());
 }
 
 class HeldFilesTest : public LifetimeTest {
