@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/user_timestamp.h"
+#include "lsm/policy/gc_policy.h"
 #include "table/stat_timer.h"
 #include "util/helper_threads.h"
 #include "util/no_memory.h"
@@ -23,13 +24,6 @@ constexpr uint64_t kRegionTables = 32;
 // continue while that one writes.
 constexpr uint64_t kLeastHeldEach = 8 << 20;
 constexpr uint64_t kMostHeld = 128 << 20;
-
-// A table is split above its limit. The tables of a level grow alike, so each has a limit of its own, 2 to
-// 3 target sizes: they are not split all in one job.
-uint64_t SplitLimit(const SearchRange& range, uint64_t target) {
-  const uint32_t spread = range.first * 0x9E3779B9u;
-  return 2 * target + static_cast<uint64_t>(static_cast<double>(target) * spread / 4294967296.0);
-}
 
 }  // namespace
 
@@ -348,7 +342,7 @@ void CompactionJob::AddHashRegions(const TableRef& base, const SearchRange& rang
   };
   const uint64_t bytes = delta_in(range) + (base != nullptr ? base->live_bytes() : 0);
   uint64_t parts = 1;
-  if (bytes > (base != nullptr ? SplitLimit(range, target) : target + target / 2)) {
+  if (bytes > (base != nullptr ? SplitBytes(base->meta(), *in_.options) : target + target / 2)) {
     while (bytes / parts > target + target / 2 && 2 * parts <= range.width()) parts *= 2;
   }
   for (uint64_t i = 0; i < parts; ++i) {

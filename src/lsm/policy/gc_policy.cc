@@ -10,13 +10,8 @@ namespace compassdb {
 
 namespace {
 
-// Four to eight times the target, always the same for one table. So tables that grew together
-// are not all cut by the same job, for which writers would have to wait. A cut rewrites the
-// whole table, so there should be few of them while data grows.
-uint64_t SplitBytes(const TphMeta& base, const CompactionTuning& config) {
-  const uint64_t spread = Hash64(base.smallest) >> 56;
-  return 4 * config.target_table_bytes + config.target_table_bytes / 64 * spread;
-}
+// In hash range a job holds the records of a table that it cuts, up to so many live bytes.
+constexpr uint64_t kMostHeld = 128 << 20;
 
 // Dead records are spread over a piece like live ones.
 uint64_t PartOf(uint64_t live, uint64_t covered, uint64_t data) {
@@ -25,6 +20,14 @@ uint64_t PartOf(uint64_t live, uint64_t covered, uint64_t data) {
 }
 
 }  // namespace
+
+uint64_t SplitBytes(const TphMeta& base, const CompactionTuning& config) {
+  const uint64_t target = config.target_table_bytes;
+  const uint64_t most = base.hash_range ? std::clamp<uint64_t>(kMostHeld / target, 3, 8) : 8;
+  const uint64_t least = std::max<uint64_t>(2, most / 2);
+  const uint64_t spread = Hash64(base.smallest) >> 56;
+  return least * target + (most - least) * target / 256 * spread;
+}
 
 GcChoice ChooseVictimPieces(const TphMeta& base, uint64_t delta_bytes, const CompactionTuning& config,
                             const std::vector<uint64_t>& covered) {

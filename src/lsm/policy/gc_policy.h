@@ -12,6 +12,12 @@
 
 namespace compassdb {
 
+// A table with more live bytes is cut: four to eight times the target, in hash range less where that
+// does not fit into memory. Always the same for one table, unless its smallest key changes. So tables
+// that grew together are not all cut by the same job, for which writers would have to wait. A cut
+// rewrites the whole table, so there should be few of them while data grows.
+uint64_t SplitBytes(const TphMeta& base, const CompactionTuning& config);
+
 struct GcChoice {
   // Every piece is rewritten and the result is cut into tables of the target
   // size. Otherwise `victims` (indices into pieces, ascending) are rewritten
