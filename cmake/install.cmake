@@ -95,14 +95,15 @@ install(FILES ${staged}/RocksDBConfig.cmake ${staged}/RocksDBConfigVersion.cmake
 # --- tools -------------------------------------------------------------------
 if(COMPASSDB_TOOLS)
   install(TARGETS compassdb-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
-  if(TARGET compassdb-rocksdb-reader)
-    install(TARGETS compassdb-rocksdb-reader compassdb-rocksdb-writer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(TARGETS compassdb-rocksdb-reader RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  if(TARGET compassdb-rocksdb-writer)
+    install(TARGETS compassdb-rocksdb-reader-of-all compassdb-rocksdb-writer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   endif()
 endif()
 
 # What `make install` builds.
 add_custom_target(installed DEPENDS compassdb compassdb_static rocksdb_name_7 rocksdb_name_7.8)
-foreach(tool compassdb-cli compassdb-rocksdb-reader compassdb-rocksdb-writer)
+foreach(tool compassdb-cli compassdb-rocksdb-reader compassdb-rocksdb-reader-of-all compassdb-rocksdb-writer)
   if(TARGET ${tool})
     add_dependencies(installed ${tool})
   endif()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compassdb-rocksdb-reader DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT]: streams a RocksDB database to standard output
-// for `compassdb import` (protocol.h). Links RocksDB itself. Opens read-only
+// compassdb-rocksdb-reader-of-all DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT]: streams a RocksDB database to standard output
+// for `compassdb import` (protocol.h), if source_reader.cc does not know a class of its tables. Links RocksDB itself. Opens read-only
 // and changes nothing; what it cannot carry over exactly it refuses by name.
 #include <rocksdb/comparator.h>
 #include <rocksdb/convenience.h>
@@ -418,7 +418,7 @@ bool ParseArguments(int argc, char** argv, Request* request) {
 int main(int argc, char** argv) {
   Request request;
   if (!ParseArguments(argc, argv, &request)) {
-    std::fprintf(stderr, "usage: compassdb-rocksdb-reader DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT] "
+    std::fprintf(stderr, "usage: compassdb-rocksdb-reader-of-all DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT] "
                          "(run by `compassdb import`)\n");
     return 2;
   }
