@@ -7,6 +7,8 @@
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/slice_transform.h>
 
+#include <algorithm>
+
 namespace compassdb_test {
 
 using rocksdb::BlockBasedTableOptions;
@@ -27,12 +29,19 @@ constexpr uint32_t kNewestFormat = 6;
 constexpr uint32_t kNewestFormat = 5;
 #endif
 
+// A build of the library may be without some.
+bool IsLinked(rocksdb::CompressionType type) {
+  const std::vector<rocksdb::CompressionType> linked = rocksdb::GetSupportedCompressions();
+  return type == rocksdb::kNoCompression || std::find(linked.begin(), linked.end(), type) != linked.end();
+}
+
 void AddFormats(std::vector<Case>* cases) {
   for (uint32_t version = kOldestFormat; version <= kNewestFormat; ++version) {
     for (const auto& [name, type] : {std::pair{"snappy", rocksdb::kSnappyCompression}, {"zlib", rocksdb::kZlibCompression},
                                      {"bzip2", rocksdb::kBZip2Compression}, {"lz4", rocksdb::kLZ4Compression},
                                      {"lz4hc", rocksdb::kLZ4HCCompression}, {"zstd", rocksdb::kZSTD},
                                      {"none", rocksdb::kNoCompression}}) {
+      if (!IsLinked(type)) continue;
       cases->push_back({"format" + std::to_string(version) + "_" + name, kValues, [=](Options* o, BlockBasedTableOptions* t) {
                           t->format_version = version;
                           o->compression = type;
@@ -50,6 +59,7 @@ void AddFormats(std::vector<Case>* cases) {
   }
   for (const auto& [name, type] : {std::pair{"zlib", rocksdb::kZlibCompression}, {"lz4", rocksdb::kLZ4Compression},
                                    {"lz4hc", rocksdb::kLZ4HCCompression}, {"zstd", rocksdb::kZSTD}}) {
+    if (!IsLinked(type)) continue;
     for (const uint32_t train : {0u, 1u << 16}) {
       cases->push_back({std::string("dictionary_") + name + (train != 0 ? "_trained" : ""), kValues,
                         [=](Options* o, BlockBasedTableOptions* t) {
