@@ -838,7 +838,7 @@ void LsmStore::Release(CompactionTask* task) {
   for (uint64_t id : task->BusyTables()) busy_.erase(id);
   std::erase_if(claims_, [&](const Claim& claim) { return claim.task == task; });
   if (const auto group = collecting_.find(task); group != collecting_.end()) {
-    values_.Release(group->second.group);
+    values_.Release(group->second.groups);
     group->second.done();
     collecting_.erase(group);
   }

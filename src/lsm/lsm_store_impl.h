@@ -150,8 +150,8 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   void NoteKept(int level, const TableRef& table);
   void NoteAllKept();
   bool MayCollect() const { return collections_held_ == 0 || flush_waits_; }
-  // For a group that is marked as busy; it takes the group's runs up to `old_until`.
-  std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
+  // For groups that are marked as busy; it takes their runs up to `old_until`.
+  std::unique_ptr<CompactionTask> NewValueGcTask(const ValueGroups& groups, ValueGcKind kind,
                                                  std::unordered_set<uint64_t> vacated,
                                                  uint64_t old_until = UINT64_MAX);
   // A late job (ValueStore), until Release.
@@ -162,7 +162,7 @@ class LsmStore : public Store, private ValueSpace, private Levels {
   ValueStore values_;
   std::unordered_map<const CompactionTask*, ValueStore::LateJob> late_jobs_;
   struct Collecting {
-    ValueGroup group;
+    ValueGroups groups;
     std::function<void()> done;  // at Release
   };
   std::unordered_map<const CompactionTask*, Collecting> collecting_;

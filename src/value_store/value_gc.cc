@@ -259,7 +259,7 @@ class Collection {
 
   // Runs that are too young stay, and runs without garbage, unless they are a log's tail. If hot and cold values are
   // separated, so do runs that cost more to copy than they free. If files are vacated, runs in other files
-  // stay; if runs are merged, large ones.
+  // stay, however many they are: the job has room for no more. If runs are merged, large ones stay.
   void ChooseStaying() {
     uint64_t bytes = 0;
     std::vector<size_t> order;
@@ -283,7 +283,7 @@ class Collection {
       input.stays = may && !input.values.empty() && meta.pinned_hint == 0;
       if (input.stays) order.push_back(i);
     }
-    if (job_.merge || job_.old_until != UINT64_MAX) return;
+    if (job_.merge || job_.old_until != UINT64_MAX || !job_.vacated.empty()) return;
     // A notice is dropped only with the value that it ended. If it counted here, a job might take its run and not the
     // value's. Then the notice would be rewritten again and again.
     const auto worth = [this](size_t i) {
@@ -293,7 +293,7 @@ class Collection {
     const double overhead = kOverheadShare * static_cast<double>(bytes);
     double freed = 0, live = 0, best = 0;
     size_t taken = 0;
-    for (size_t n = 0; job_.vacated.empty() && n < order.size(); ++n) {
+    for (size_t n = 0; n < order.size(); ++n) {
       freed += static_cast<double>(inputs_[order[n]].freed_bytes);
       live += static_cast<double>(inputs_[order[n]].live_bytes);
       if (freed > best * (live + overhead)) {

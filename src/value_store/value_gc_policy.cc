@@ -2,6 +2,7 @@
 #include "value_store/value_gc_policy.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace compassdb {
 
@@ -12,6 +13,10 @@ constexpr double kLeastDeadShare = 0.02;
 // Without collections RocksDB deletes a file without live values. Groups are by hash, so one live value would keep all
 // garbage of its group. So a group is copied if the copy is at most this part of the freed bytes.
 constexpr uint64_t kRemains = 16;
+// The volume of a job with several groups: a store has at least about this many such jobs, and no group needs to be
+// larger than this.
+constexpr uint64_t kFewestJobs = 64;
+constexpr uint64_t kMostJobBytes = 64 << 20;
 // Less is not worth a flush.
 constexpr uint64_t kLeastFlush = 64 << 10;
 
@@ -28,6 +33,10 @@ double BenefitOverCost(const ValueVersion::Group& g, uint64_t now) {
 
 }  // namespace
 
+bool Overlaps(const ValueGroups& groups, const ValueGroup& group) {
+  return std::ranges::any_of(groups, [&](const ValueGroup& g) { return g.Overlaps(group); });
+}
+
 ValueLoad::ValueLoad(const std::vector<ValueVersion::Group>& groups) {
   for (const ValueVersion::Group& g : groups) {
     bytes += g.bytes;
@@ -35,7 +44,10 @@ ValueLoad::ValueLoad(const std::vector<ValueVersion::Group>& groups) {
     pinned_bytes += g.pinned_bytes;
     copy_bytes = std::max(copy_bytes, g.bytes - g.dead_bytes);
   }
+  copy_bytes = std::max(copy_bytes, JobBytes());
 }
+
+uint64_t ValueLoad::JobBytes() const { return std::min((bytes - dead_bytes) / kFewestJobs, kMostJobBytes); }
 
 uint64_t ValueLoad::Reserve(const ValueOptions& options) const {
   const uint64_t live = bytes - dead_bytes - pinned_bytes;
@@ -59,6 +71,11 @@ uint64_t ValueLoad::FlushRoom(const ValueOptions& options) const {
   return std::max(kLeastFlush, (Reserve(options) - CopyRoom(options, 2)) / 2);
 }
 
+bool MayCopy(const ValueGcInput& input, const ValueLoad& load, const ValueOptions& options) {
+  if (!options.collect || input.busy.empty()) return true;
+  return load.bytes + load.CopyRoom(options, input.busy.size() + 1) + input.flushing_bytes <= load.Bound(options);
+}
+
 uint64_t ToleratedGarbage(const ValueOptions& options) {
   return std::min<uint64_t>(256 << 10, options.group_bytes * 4);
 }
@@ -66,8 +83,7 @@ uint64_t ToleratedGarbage(const ValueOptions& options) {
 namespace {
 
 bool Busy(const ValueGcInput& input, const ValueGroup& group) {
-  return std::any_of(input.busy.begin(), input.busy.end(),
-                     [&](const ValueGroup& b) { return b.Overlaps(group); });
+  return std::ranges::any_of(input.busy, [&](const ValueGroups& job) { return Overlaps(job, group); });
 }
 
 // The first of those that have the most of something, and more than `least`, and are not busy.
@@ -83,71 +99,102 @@ std::optional<ValueGroup> WithMost(const ValueGcInput& input, uint64_t ValueVers
 
 }  // namespace
 
-std::optional<ValueGroup> PickGroupToMerge(const ValueGcInput& input) {
-  return WithMost(input, &ValueVersion::Group::small_runs, kMaxSmallRuns);
+ValueGroups PickGroupsToMerge(const ValueGcInput& input, const ValueOptions& options) {
+  const ValueLoad load(input.groups);
+  if (!MayCopy(input, load, options)) return {};
+  std::vector<const ValueVersion::Group*> candidates;
+  for (const ValueVersion::Group& g : input.groups) {
+    if (g.small_runs > kMaxSmallRuns && !Busy(input, g.group)) candidates.push_back(&g);
+  }
+  std::ranges::stable_sort(candidates, [](const auto* a, const auto* b) { return a->small_runs > b->small_runs; });
+  ValueGroups picked;
+  uint64_t bytes = 0;
+  for (const ValueVersion::Group* g : candidates) {
+    bytes += g->small_bytes;
+    if (!picked.empty() && bytes > load.JobBytes()) break;
+    picked.push_back(g->group);
+  }
+  return picked;
 }
 
 std::optional<ValueGroup> PickGroupToCount(const ValueGcInput& input) {
   return WithMost(input, &ValueVersion::Group::events, 0);
 }
 
-std::optional<ValueGroup> PickValueGroup(const ValueGcInput& input, const ValueOptions& options,
-                                         Random* random) {
+namespace {
+
+using Candidates = std::vector<const ValueVersion::Group*>;
+
+const ValueVersion::Group* MostGarbage(const Candidates& candidates) {
+  return *std::ranges::max_element(candidates, {}, &ValueVersion::Group::dead_bytes);
+}
+
+// One that is collected for space.
+const ValueVersion::Group* ByPolicy(const ValueGcInput& input, const ValueOptions& options, Random* random,
+                                    Candidates candidates) {
+  switch (options.policy) {
+    case ValueGcPolicy::kGreedy:
+      return MostGarbage(candidates);
+    case ValueGcPolicy::kCostBenefit:
+      return *std::ranges::max_element(
+          candidates, {}, [&](const auto* g) { return BenefitOverCost(*g, input.now_seconds); });
+    case ValueGcPolicy::kGreedyRandom: {
+      const size_t d = std::min<size_t>(std::max(options.policy_d, 1u), candidates.size());
+      std::ranges::partial_sort(candidates, candidates.begin() + static_cast<ptrdiff_t>(d), std::greater(),
+                                &ValueVersion::Group::dead_bytes);
+      return candidates[random->Uniform(d)];
+    }
+    case ValueGcPolicy::kRandom:
+      return candidates[random->Uniform(candidates.size())];
+    case ValueGcPolicy::kOldestFirst:  // more than one only after a change from another policy
+      return *std::ranges::min_element(candidates, {}, &ValueVersion::Group::oldest_run);
+  }
+  return candidates.front();
+}
+
+}  // namespace
+
+ValueGroups PickValueGroups(const ValueGcInput& input, const ValueOptions& options, Random* random) {
   const ValueLoad load(input.groups);
   const auto gains = [&](const ValueVersion::Group& g) {
     if (g.dead_bytes == 0 || Busy(input, g.group)) return false;
     return options.collect ? DeadShare(g) >= kLeastDeadShare : g.bytes - g.dead_bytes <= g.dead_bytes / kRemains;
   };
-  std::vector<const ValueVersion::Group*> candidates;
+  Candidates candidates;
   for (const ValueVersion::Group& g : input.groups) {
     if (gains(g)) candidates.push_back(&g);
   }
-  if (candidates.empty()) return std::nullopt;
-  const auto by_garbage = [](const ValueVersion::Group* a, const ValueVersion::Group* b) {
-    return a->dead_bytes > b->dead_bytes;
-  };
-  if (!options.collect) return (*std::min_element(candidates.begin(), candidates.end(), by_garbage))->group;
-  const uint64_t bound = load.Bound(options);
-  // One at a time if another copy would not fit.
-  if (!input.busy.empty() && load.bytes + load.CopyRoom(options, input.busy.size() + 1) > bound) return std::nullopt;
-  // Copies that are under way, the next, and the next flush must fit under the bound, too.
-  const uint64_t flush = std::max(std::min(options.flush_bytes, load.FlushRoom(options)), input.incoming_bytes);
-  if (load.bytes + load.CopyRoom(options, input.busy.size() + 2) + flush <= bound) {
-    std::erase_if(candidates, [&](const auto* g) { return g->oldest_run > input.old_until; });
-    if (candidates.empty()) return std::nullopt;
-    const auto worst = *std::max_element(
-        candidates.begin(), candidates.end(),
-        [](const auto* a, const auto* b) { return DeadShare(*a) < DeadShare(*b); });
-    if (options.force_threshold < 1 && DeadShare(*worst) >= options.force_threshold &&
-        worst->dead_bytes >= std::min<uint64_t>(256 << 10, options.group_bytes / 64)) {
-      return worst->group;
+  std::function<const ValueVersion::Group*()> next = [&] { return MostGarbage(candidates); };
+  if (options.collect) {
+    const uint64_t bound = load.Bound(options);
+    if (!MayCopy(input, load, options)) return {};
+    // Copies that are under way, the next, and the next flush must fit under the bound, too.
+    const uint64_t flush = std::max(std::min(options.flush_bytes, load.FlushRoom(options)), input.incoming_bytes);
+    if (load.bytes + load.CopyRoom(options, input.busy.size() + 2) + flush <= bound) {
+      if (options.force_threshold >= 1) return {};
+      const uint64_t least = std::min<uint64_t>(256 << 10, options.group_bytes / 64);
+      std::erase_if(candidates, [&](const auto* g) {
+        return g->oldest_run > input.old_until || DeadShare(*g) < options.force_threshold || g->dead_bytes < least;
+      });
+      next = [&] {
+        return *std::ranges::max_element(candidates, {}, [](const auto* g) { return DeadShare(*g); });
+      };
+    } else {
+      next = [&] { return ByPolicy(input, options, random, candidates); };
     }
-    return std::nullopt;
   }
-  switch (options.policy) {
-    case ValueGcPolicy::kGreedy:
-      return (*std::min_element(candidates.begin(), candidates.end(), by_garbage))->group;
-    case ValueGcPolicy::kCostBenefit:
-      return (*std::max_element(candidates.begin(), candidates.end(),
-                                [&](const auto* a, const auto* b) {
-                                  return BenefitOverCost(*a, input.now_seconds) <
-                                         BenefitOverCost(*b, input.now_seconds);
-                                }))
-          ->group;
-    case ValueGcPolicy::kGreedyRandom: {
-      const size_t d = std::min<size_t>(std::max(options.policy_d, 1u), candidates.size());
-      std::partial_sort(candidates.begin(), candidates.begin() + static_cast<ptrdiff_t>(d),
-                        candidates.end(), by_garbage);
-      return candidates[random->Uniform(d)]->group;
-    }
-    case ValueGcPolicy::kRandom:
-      return candidates[random->Uniform(candidates.size())]->group;
-    case ValueGcPolicy::kOldestFirst:  // more than one only after a change from another policy
-      return (*std::min_element(candidates.begin(), candidates.end(),
-                                [](const auto* a, const auto* b) { return a->oldest_run < b->oldest_run; }))
-          ->group;
+  ValueGroups picked;
+  uint64_t bytes = 0;
+  while (!candidates.empty()) {
+    const ValueVersion::Group* const g = next();
+    bytes += g->bytes - g->dead_bytes;
+    if (!picked.empty() && bytes > load.JobBytes()) break;
+    picked.push_back(g->group);
+    // A log's tail is as long as a job may be.
+    if (options.policy == ValueGcPolicy::kOldestFirst) break;
+    std::erase(candidates, g);
   }
-  return std::nullopt;
+  return picked;
 }
 
 }  // namespace compassdb

@@ -407,6 +407,7 @@ class ValueGcTest : public ValueRunTest {
     job.updates = updates;
     job.believed_dead = believed_dead;
     job.old_until = old_until_;
+    job.vacated = vacated_;
     job.tail = tail_;
     job.file = [&](CompactionFileWriter** out) {
       *out = file.get();
@@ -443,6 +444,7 @@ class ValueGcTest : public ValueRunTest {
   std::map<std::pair<int, SequenceNumber>, std::string> refs_;
   ValueGcReport report_;  // of the last collection
   uint64_t old_until_ = UINT64_MAX;
+  std::unordered_set<uint64_t> vacated_;
   bool tail_ = false;
 };
 
@@ -549,6 +551,22 @@ TEST_F(ValueGcTest, YoungRunsStayAsTheyAre) {
   for (const auto& [key, sequence] : {std::pair(2, 2), {1, 3}, {3, 5}, {4, 7}}) {
     EXPECT_TRUE(Has(runs, key, static_cast<SequenceNumber>(sequence)));
   }
+}
+
+// The job has room for these. A group that is collected for space has a few runs after it.
+TEST_F(ValueGcTest, RunsOfOtherFilesStayHoweverManyTheyAre) {
+  std::vector<ValueRunMeta> runs;
+  for (int i = 0; i < 100; ++i) runs.push_back(WriteRun({{i, static_cast<SequenceNumber>(i + 1)}}));
+  const std::vector<ValueRunMeta> all = runs;
+  vacated_ = {all[3].extent.file_number, all[70].extent.file_number};
+  Collect(&runs);
+  EXPECT_EQ(report_.values_moved, 2u);
+  EXPECT_EQ(runs.size(), 99u);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(Has(runs, i, static_cast<SequenceNumber>(i + 1))) << i;
+  for (const ValueRunMeta& m : runs) EXPECT_FALSE(vacated_.contains(m.extent.file_number));
+  vacated_.clear();
+  Collect(&runs);
+  EXPECT_LT(runs.size(), 30u);
 }
 
 // Whole files, from the one that was written first.
@@ -740,6 +758,10 @@ TEST_F(ValueGcTest, WhatBecomesHotDuringACollectionIsNotLost) {
   EXPECT_TRUE(Has(runs, 99, 200));
 }
 
+std::optional<ValueGroup> FirstOf(const ValueGroups& groups) {
+  return groups.empty() ? std::nullopt : std::optional(groups.front());
+}
+
 TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
   ValueOptions options;
   Random rnd(1);
@@ -748,22 +770,22 @@ TEST(ValueGcPolicyTest, CollectsBeyondTheReserveOnly) {
     input.groups.push_back({{i, 6}, 10 << 20, 100, i == 7 ? 3u << 20 : 1u << 20, 1000});
   }
   options.flush_bytes = 32 << 20;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   for (auto& g : input.groups) g.dead_bytes += 1 << 20;
-  const auto picked = PickValueGroup(input, options, &rnd);
-  ASSERT_TRUE(picked);
-  EXPECT_EQ(picked->prefix, 7u);  // the most garbage
-  input.busy.push_back(*picked);
-  const auto next = PickValueGroup(input, options, &rnd);
+  const ValueGroups picked = PickValueGroups(input, options, &rnd);
+  ASSERT_EQ(picked.size(), 1u);
+  EXPECT_EQ(picked[0].prefix, 7u);  // the most garbage
+  input.busy.push_back(picked);
+  const auto next = FirstOf(PickValueGroups(input, options, &rnd));
   ASSERT_TRUE(next);
   EXPECT_NE(next->prefix, 7u);
   // One at a time where the copies of two would not fit.
   for (auto& g : input.groups) g.dead_bytes += 1 << 20;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   input.busy.clear();
-  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
   options.collect = false;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
 }
 
 TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
@@ -774,16 +796,71 @@ TEST(ValueGcPolicyTest, PoliciesChooseAsTheySay) {
   for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 4 << 20, 1990});
   input.groups[3].dead_bytes = 6 << 20;
   input.groups[9].newest = 100;  // long left alone
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 3u);
   options.policy = ValueGcPolicy::kCostBenefit;
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 9u);
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 9u);
   options.policy = ValueGcPolicy::kGreedyRandom;
   options.policy_d = 1;
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 3u);
   options.policy = ValueGcPolicy::kRandom;
   std::set<uint32_t> seen;
-  for (int i = 0; i < 500; ++i) seen.insert(PickValueGroup(input, options, &rnd)->prefix);
+  for (int i = 0; i < 500; ++i) seen.insert(FirstOf(PickValueGroups(input, options, &rnd))->prefix);
   EXPECT_GT(seen.size(), 50u);
+}
+
+// One job takes small groups until they are a 64th of the live bytes, so that syncs depend on the volume.
+TEST(ValueGcPolicyTest, SmallGroupsShareAJob) {
+  ValueOptions options;
+  options.group_bytes = 1 << 20;
+  Random rnd(1);
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 512; ++i) input.groups.push_back({{i, 9}, 1 << 20, 100, 215 << 10, 1000});
+  input.incoming_bytes = 8 << 20;
+  for (uint32_t i : {3, 77, 500}) input.groups[i].dead_bytes += 100 << 10;
+  const ValueLoad load(input.groups);
+  EXPECT_EQ(load.copy_bytes, load.JobBytes());
+  const auto live_of = [&](const ValueGroups& groups) {
+    uint64_t bytes = 0;
+    for (const ValueGroup& g : groups) bytes += input.groups[g.prefix].bytes - input.groups[g.prefix].dead_bytes;
+    return bytes;
+  };
+  for (const ValueGcPolicy policy : {ValueGcPolicy::kGreedy, ValueGcPolicy::kCostBenefit,
+                                     ValueGcPolicy::kGreedyRandom, ValueGcPolicy::kRandom}) {
+    options.policy = policy;
+    const ValueGroups first = PickValueGroups(input, options, &rnd);
+    EXPECT_GE(first.size(), 7u);
+    EXPECT_LE(live_of(first), load.JobBytes());
+    EXPECT_GT(live_of(first), load.JobBytes() / 8 * 6);
+    if (policy == ValueGcPolicy::kGreedy) {
+      EXPECT_EQ(first[0].prefix, 3u);
+      EXPECT_EQ(first[1].prefix, 77u);
+      EXPECT_EQ(first[2].prefix, 500u);
+    }
+    // A second job takes others. It counts as one copy of that volume, whatever it takes.
+    input.busy = {first};
+    const ValueGroups second = PickValueGroups(input, options, &rnd);
+    EXPECT_GE(second.size(), 7u);
+    std::set<uint32_t> all;
+    for (const ValueGroups& job : {first, second}) {
+      for (const ValueGroup& g : job) EXPECT_TRUE(all.insert(g.prefix).second);
+    }
+    // Not while a flush is written that would not fit as well.
+    input.flushing_bytes = 8 << 20;
+    EXPECT_TRUE(PickValueGroups(input, options, &rnd).empty());
+    input.flushing_bytes = 0;
+    input.busy.clear();
+  }
+  options.policy = ValueGcPolicy::kOldestFirst;
+  input.incoming_bytes = 16 << 20;
+  EXPECT_EQ(PickValueGroups(input, options, &rnd).size(), 1u);
+  // A larger group than that is taken alone.
+  options.policy = ValueGcPolicy::kGreedy;
+  input.groups[9].bytes = 400 << 20;
+  input.groups[9].dead_bytes = 200 << 20;
+  const ValueGroups large = PickValueGroups(input, options, &rnd);
+  ASSERT_EQ(large.size(), 1u);
+  EXPECT_EQ(large[0].prefix, 9u);
+  EXPECT_EQ(ValueLoad(input.groups).copy_bytes, 200u << 20);
 }
 
 // One log is collected a part of its tail at a time, so that this part is what needs room.
@@ -803,10 +880,10 @@ TEST(ValueGcPolicyTest, OldestFirstIsOneLog) {
   options.group_bytes = uint64_t{1} << 30;
   EXPECT_EQ(load().TailBytes(options), load().Bound(options) / 4 - (900 << 20) / 4);  // of the reserve
   options.group_bytes = 16 << 20;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   input.groups[0].bytes = 1170 << 20;
   input.groups[0].dead_bytes = 270 << 20;
-  EXPECT_EQ(PickValueGroup(input, options, &rnd), ValueGroup());
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd)), ValueGroup());
   // Groups of another policy, which are still there: by age.
   input.groups.clear();
   for (uint32_t i = 0; i < 64; ++i) {
@@ -814,7 +891,7 @@ TEST(ValueGcPolicyTest, OldestFirstIsOneLog) {
     input.groups[i].oldest_run = 100 - i;
   }
   input.groups[9].dead_bytes = 8 << 20;
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 63u);
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 63u);
 }
 
 TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {
@@ -824,7 +901,7 @@ TEST(ValueGcPolicyTest, CountsWhereMostMayHaveEnded) {
   input.groups[5].events = 3;
   input.groups[6].events = 7;
   EXPECT_EQ(PickGroupToCount(input)->prefix, 6u);
-  input.busy.push_back({6, 6});
+  input.busy.push_back({{6, 6}});
   EXPECT_EQ(PickGroupToCount(input)->prefix, 5u);
 }
 
@@ -834,25 +911,45 @@ TEST(ValueGcPolicyTest, WithoutCollectionsAGroupIsRewrittenWhenAlmostNothingIsLi
   Random rnd(1);
   ValueGcInput input;
   for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 9 << 20, 1000});
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   input.groups[8].dead_bytes = input.groups[8].bytes;
-  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 8u);
+  ASSERT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 8u);
   input.groups[8].dead_bytes -= 1 << 20;
   input.groups[8].pinned_bytes = 1 << 20;  // which snapshots see
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
 }
 
 TEST(ValueGcPolicyTest, ManySmallRunsBecomeOne) {
+  const ValueOptions options;
   ValueGcInput input;
   for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 0, 1000});
   for (auto& g : input.groups) g.small_runs = kMaxSmallRuns;
-  EXPECT_FALSE(PickGroupToMerge(input));
+  EXPECT_FALSE(FirstOf(PickGroupsToMerge(input, options)));
   input.groups[5].small_runs += 1;
   input.groups[6].small_runs += 7;
-  EXPECT_EQ(PickGroupToMerge(input)->prefix, 6u);
-  input.busy.push_back({6, 6});
-  EXPECT_EQ(PickGroupToMerge(input)->prefix, 5u);
+  EXPECT_EQ(FirstOf(PickGroupsToMerge(input, options))->prefix, 6u);
+  input.busy.push_back({{6, 6}});
+  EXPECT_EQ(FirstOf(PickGroupsToMerge(input, options))->prefix, 5u);
+  // Its copy needs room beside that one's and a flush.
+  const uint64_t room = ValueLoad(input.groups).Bound(options) - (640 << 20);
+  input.flushing_bytes = room - (20 << 20);
+  EXPECT_TRUE(FirstOf(PickGroupsToMerge(input, options)));
+  ++input.flushing_bytes;
+  EXPECT_FALSE(FirstOf(PickGroupsToMerge(input, options)));
+  input.busy.clear();
+  EXPECT_TRUE(FirstOf(PickGroupsToMerge(input, options)));
+}
+
+// As many as their small runs together are a job's volume.
+TEST(ValueGcPolicyTest, MergesShareAJob) {
+  ValueGcInput input;
+  for (uint32_t i = 0; i < 512; ++i) {
+    input.groups.push_back({{i, 9}, 1 << 20, 100, 0, 1000});
+    input.groups[i].small_runs = kMaxSmallRuns + 1;
+    input.groups[i].small_bytes = 256 << 10;
+  }
+  EXPECT_EQ(PickGroupsToMerge(input, ValueOptions()).size(), 32u);
 }
 
 TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
@@ -861,24 +958,24 @@ TEST(ValueGcPolicyTest, TheThresholdForcesACollectionWithinTheReserve) {
   ValueGcInput input;
   for (uint32_t i = 0; i < 64; ++i) input.groups.push_back({{i, 6}, 10 << 20, 100, 0, 1000});
   input.groups[5].dead_bytes = 5 << 20;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   options.force_threshold = 0.4;
-  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 5u);
+  ASSERT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 5u);
   // Of the oldest share alone.
   for (auto& g : input.groups) g.oldest_run = 100 + g.group.prefix;
   input.old_until = 104;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   input.groups[3].dead_bytes = 5 << 20;
-  ASSERT_TRUE(PickValueGroup(input, options, &rnd));
-  EXPECT_EQ(PickValueGroup(input, options, &rnd)->prefix, 3u);
+  ASSERT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
+  EXPECT_EQ(FirstOf(PickValueGroups(input, options, &rnd))->prefix, 3u);
   input.old_until = 105;
-  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
   // The bound holds for all.
   input.old_until = 0;
-  EXPECT_FALSE(PickValueGroup(input, options, &rnd));
+  EXPECT_FALSE(FirstOf(PickValueGroups(input, options, &rnd)));
   for (auto& g : input.groups) g.dead_bytes = 4 << 20;
-  EXPECT_TRUE(PickValueGroup(input, options, &rnd));
+  EXPECT_TRUE(FirstOf(PickValueGroups(input, options, &rnd)));
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ constexpr uint64_t kIdleSeconds = 5;
 constexpr uint32_t kCounts = 4;
 // Estimates may be wrong by this part of a group.
 constexpr uint64_t kTolerance = 32;
+// What a run takes in addition to its values, about.
+constexpr uint64_t kRunBytes = 80;
 
 struct Sum {
   int64_t ended = 0;  // for readers of the newest
@@ -117,55 +119,61 @@ void ValueStore::MarkDropped() {
   for (const ValueRunRef& run : version_->runs()) run->MarkObsolete();
 }
 
-std::optional<ValueGroup> ValueStore::Choose(std::vector<ValueVersion::Group> groups,
-                                             const ValueOptions& options, uint64_t now_seconds,
-                                             Random* random) const {
-  ValueGcInput input{std::move(groups), busy_, now_seconds, UINT64_MAX, incoming_bytes_};
+ValueGroups ValueStore::Choose(std::vector<ValueVersion::Group> groups, const ValueOptions& options,
+                               uint64_t now_seconds, Random* random) const {
+  ValueGcInput input = InputOf(std::move(groups));
+  input.now_seconds = now_seconds;
   if (options.force_threshold < 1) input.old_until = version_->OldUntil(options.old_share);
   ValueOptions now = options;
   if (options.collects_when_idle() && now_seconds >= written_at_ + kIdleSeconds) {
     now.reserve_percent = options.idle_reserve_percent;
     now.flush_bytes = 0;
   }
-  return PickValueGroup(input, now, random);
+  return PickValueGroups(input, now, random);
 }
 
-std::optional<ValueGroup> ValueStore::PickGroup(const ValueOptions& options,
-                                                uint64_t now_seconds) {
-  if (version_->superseded_bytes() == 0) return std::nullopt;
-  const std::optional<ValueGroup> picked =
-      Choose(version_->Groups(), options, now_seconds, &random_);
-  if (picked) busy_.push_back(*picked);
-  return picked;
+ValueGroups ValueStore::MarkBusy(ValueGroups groups) {
+  if (!groups.empty()) busy_.push_back(groups);
+  return groups;
 }
 
-std::optional<ValueGroup> ValueStore::PickGroupToCount(const ValueOptions& options) {
-  if (!CountsDue(options)) return std::nullopt;
-  const std::optional<ValueGroup> picked = compassdb::PickGroupToCount({version_->Groups(), busy_});
-  if (picked) busy_.push_back(*picked);
-  return picked;
+ValueGroups ValueStore::PickGroups(const ValueOptions& options, uint64_t now_seconds) {
+  if (version_->superseded_bytes() == 0) return {};
+  return MarkBusy(Choose(version_->Groups(), options, now_seconds, &random_));
 }
 
-std::optional<ValueGroup> ValueStore::PickGroupToMerge() {
-  if (version_->most_small_runs() <= kMaxSmallRuns) return std::nullopt;
-  const std::optional<ValueGroup> picked = compassdb::PickGroupToMerge({version_->Groups(), busy_});
-  if (picked) busy_.push_back(*picked);
-  return picked;
+ValueGroups ValueStore::PickGroupToCount(const ValueOptions& options) {
+  if (!CountsDue(options)) return {};
+  const std::optional<ValueGroup> picked = compassdb::PickGroupToCount(InputOf(version_->Groups()));
+  return picked ? MarkBusy({*picked}) : ValueGroups();
 }
 
-std::optional<ValueGroup> ValueStore::PickFrom(uint64_t* from, uint64_t old_until, bool* wait) {
+ValueGroups ValueStore::PickGroupsToMerge(const ValueOptions& options) {
+  if (version_->most_small_runs() <= kMaxSmallRuns) return {};
+  return MarkBusy(compassdb::PickGroupsToMerge(InputOf(version_->Groups()), options));
+}
+
+ValueGroups ValueStore::PickFrom(const ValueOptions& options, uint64_t* from, uint64_t old_until, bool* wait) {
   *wait = false;
-  for (const ValueVersion::Group& g : version_->Groups()) {
+  const ValueGcInput input = InputOf(version_->Groups());
+  const ValueLoad load(input.groups);
+  const bool room = MayCopy(input, load, options);
+  ValueGroups picked;
+  uint64_t bytes = 0;
+  for (const ValueVersion::Group& g : input.groups) {
     if (g.oldest_run > old_until) continue;
     const uint32_t shift = kMaxValueGroupBits - g.group.bits;
     if (uint64_t{g.group.prefix} << shift < *from || (g.dead_bytes == 0 && g.events == 0)) continue;
-    *wait = std::any_of(busy_.begin(), busy_.end(), [&](const ValueGroup& b) { return b.Overlaps(g.group); });
-    if (*wait) return std::nullopt;
+    bytes += g.bytes - g.dead_bytes;
+    if (!picked.empty() && bytes > load.JobBytes()) break;
+    if (!room || Busy(g.group)) {
+      *wait = picked.empty();
+      break;
+    }
     *from = (uint64_t{g.group.prefix} + 1) << shift;
-    busy_.push_back(g.group);
-    return g.group;
+    picked.push_back(g.group);
   }
-  return std::nullopt;
+  return MarkBusy(std::move(picked));
 }
 
 // Without memory the groups keep their old sums until the next version.
@@ -188,7 +196,6 @@ void ValueStore::Counted(const std::vector<ValueRunRef>& runs, const std::vector
   }
   const bool wrong = static_cast<uint64_t>(std::abs(found.ended - believed.ended)) > bytes / kTolerance;
   counts_due_ = wrong ? kCounts : counts_due_ - std::min(counts_due_, 1u);
-  Recount();
 }
 
 void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
@@ -196,35 +203,42 @@ void ValueStore::Collected(const std::vector<ValueRunRef>& runs) {
     run->ResetHints();
     run->SetCounted();
   }
-  Recount();
 }
 
 bool ValueStore::HasGroupToCountOrMerge(const ValueOptions& options) const {
   const bool many = version_->most_small_runs() > kMaxSmallRuns;
   const bool counts = CountsDue(options);
   if (!many && !counts) return false;
-  const ValueGcInput input{version_->Groups(), busy_};
-  return (counts && compassdb::PickGroupToCount(input)) || (many && compassdb::PickGroupToMerge(input));
+  const ValueGcInput input = InputOf(version_->Groups());
+  return (counts && compassdb::PickGroupToCount(input)) ||
+         (many && !compassdb::PickGroupsToMerge(input, options).empty());
 }
 
 bool ValueStore::HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const {
   if (version_->superseded_bytes() == 0) return false;
   Random random(1);
-  return Choose(version_->Groups(), options, now_seconds, &random).has_value();
+  return !Choose(version_->Groups(), options, now_seconds, &random).empty();
 }
 
 bool ValueStore::AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes,
                                   uint64_t now_seconds) {
+  incoming_bytes_ = flushing_bytes_ = FlushedBytes(options, flush_bytes);
   if (version_->superseded_bytes() == 0) return false;
-  // A flush brings keys and places with the values.
-  incoming_bytes_ = flush_bytes + flush_bytes / 10;
   std::vector<ValueVersion::Group> groups = version_->Groups();
   const ValueLoad load(groups);
   const uint64_t copies = load.CopyRoom(options, std::max<size_t>(busy_.size(), 1) + 1);
   if (load.bytes + copies + incoming_bytes_ <= load.Bound(options)) return false;
-  if (!busy_.empty()) return true;
   Random random(1);
-  return Choose(std::move(groups), options, now_seconds, &random).has_value();
+  if (busy_.empty() && Choose(std::move(groups), options, now_seconds, &random).empty()) return false;
+  flushing_bytes_ = 0;
+  return true;
+}
+
+// With keys and places, and the rest of each run.
+uint64_t ValueStore::FlushedBytes(const ValueOptions& options, uint64_t value_bytes) const {
+  const uint64_t runs = (uint64_t{1} << GroupBits(options)) * (options.hot_cold ? 2 : 1);
+  const uint64_t values = value_bytes / std::max<uint64_t>(options.min_size, 1);
+  return version_->Stored(value_bytes) + std::min(runs, values) * kRunBytes;
 }
 
 ValueRoom ValueStore::FlushRoom(const ValueOptions& options) const {
@@ -233,30 +247,42 @@ ValueRoom ValueStore::FlushRoom(const ValueOptions& options) const {
   return {ValueLoad(version_->Groups()).FlushRoom(options), worth + worth * options.reserve_percent / 100};
 }
 
-std::optional<ValueGroup> ValueStore::GroupWithRunsIn(
-    const std::unordered_set<uint64_t>& files) const {
-  if (files.empty()) return std::nullopt;
-  std::vector<ValueGroup> free;
+ValueGroups ValueStore::GroupsWithRunsIn(const ValueOptions& options,
+                                         const std::unordered_set<uint64_t>& files) const {
+  ValueGroups picked;
+  if (files.empty()) return picked;
+  std::vector<const ValueRunMeta*> wanted, divided;  // the others that such a job copies: of another width
+  const uint32_t bits = GroupBits(options);
   for (const ValueRunRef& run : version_->runs()) {
-    const ValueGroup& group = run->meta().group;
-    const bool busy = std::any_of(busy_.begin(), busy_.end(),
-                                  [&](const ValueGroup& b) { return b.Overlaps(group); });
-    if (!busy && files.count(run->meta().extent.file_number) != 0) free.push_back(group);
+    const ValueRunMeta& meta = run->meta();
+    if (Busy(meta.group)) continue;
+    if (files.count(meta.extent.file_number) != 0) {
+      wanted.push_back(&meta);
+    } else if (meta.group.bits != bits) {
+      divided.push_back(&meta);
+    }
   }
-  if (free.empty()) return std::nullopt;
+  if (wanted.empty()) return picked;
+  const ValueGcInput input = InputOf(version_->Groups());
+  const ValueLoad load(input.groups);
+  if (!MayCopy(input, load, options)) return picked;
+  uint64_t bytes = 0;
   // As they are collected: a narrow group may be part of a wider one.
-  for (const ValueVersion::Group& g : version_->Groups()) {
-    const bool busy = std::any_of(busy_.begin(), busy_.end(),
-                                  [&](const ValueGroup& b) { return b.Overlaps(g.group); });
-    const bool wanted = std::any_of(free.begin(), free.end(),
-                                    [&](const ValueGroup& f) { return f.Overlaps(g.group); });
-    if (wanted && !busy) return g.group;
+  for (const ValueVersion::Group& g : input.groups) {
+    if (Busy(g.group)) continue;
+    const auto in_group = [&](const ValueRunMeta* run) { return run->group.Overlaps(g.group); };
+    if (std::ranges::none_of(wanted, in_group)) continue;
+    for (const auto* runs : {&wanted, &divided}) {
+      for (const ValueRunMeta* run : *runs) bytes += in_group(run) ? run->extent.length : 0;
+    }
+    if (!picked.empty() && bytes > load.JobBytes()) break;
+    picked.push_back(g.group);
   }
-  return std::nullopt;
+  return picked;
 }
 
-void ValueStore::Release(const ValueGroup& group) {
-  const auto it = std::find(busy_.begin(), busy_.end(), group);
+void ValueStore::Release(const ValueGroups& groups) {
+  const auto it = std::find(busy_.begin(), busy_.end(), groups);
   if (it != busy_.end()) busy_.erase(it);
 }
 

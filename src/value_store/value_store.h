@@ -5,6 +5,7 @@
 // others are for recovery's one thread, or touch nothing that changes.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,27 +51,32 @@ class ValueStore {
   void Snapshot(VersionEdit* edit) const;
   void MarkDropped();
 
-  // [mutex] The group to be collected, marked busy until Release; none if there is none.
-  std::optional<ValueGroup> PickGroup(const ValueOptions& options, uint64_t now_seconds);
+  // [mutex] The groups to be collected by one job, marked busy until Release; empty if there is none.
+  ValueGroups PickGroups(const ValueOptions& options, uint64_t now_seconds);
   // [mutex] The group whose garbage is to be counted, marked busy likewise. After each flush a few are counted;
   // if their estimates were wrong, the others too. None with kOldestFirst: each collection counts the log.
-  std::optional<ValueGroup> PickGroupToCount(const ValueOptions& options);
-  // [mutex] The group whose small runs are to be merged, marked busy likewise.
-  std::optional<ValueGroup> PickGroupToMerge();
-  // [mutex] The first group from *from on, of 2^kMaxValueGroupBits, in which there may be garbage and a run up
-  // to that id, marked busy; *from is then behind it. None, and *wait, if it is busy.
-  std::optional<ValueGroup> PickFrom(uint64_t* from, uint64_t old_until, bool* wait);
-  // [mutex] The counted garbage of each run.
+  ValueGroups PickGroupToCount(const ValueOptions& options);
+  // [mutex] The groups whose small runs are to be merged, marked busy likewise.
+  ValueGroups PickGroupsToMerge(const ValueOptions& options);
+  // [mutex] The first groups from *from on, of 2^kMaxValueGroupBits, in which there may be garbage and a run up
+  // to that id, marked busy; *from is then behind them. None, and *wait, if the first is busy or running jobs leave no
+  // room.
+  ValueGroups PickFrom(const ValueOptions& options, uint64_t* from, uint64_t old_until, bool* wait);
+  // [mutex] The counted garbage of each run. Recount follows.
   void Counted(const std::vector<ValueRunRef>& runs, const std::vector<ValueHints>& hints);
-  // [mutex] Runs of a collected group: the hints of those that stay are right again with the written ones.
+  // [mutex] Runs of a collected group: the hints of those that stay are right again with the written ones. Recount
+  // follows.
   void Collected(const std::vector<ValueRunRef>& runs);
-  // [mutex] What PickGroup, and PickGroupToCount or PickGroupToMerge, would find.
+  // [mutex] Sums the hints again.
+  void Recount();
+  // [mutex] What PickGroups, and PickGroupToCount or PickGroupsToMerge, would find.
   bool HasGroupToCollect(const ValueOptions& options, uint64_t now_seconds) const;
   bool HasGroupToCountOrMerge(const ValueOptions& options) const;
-  // One that is not busy and has a run in one of the files; none if none has.
-  std::optional<ValueGroup> GroupWithRunsIn(const std::unordered_set<uint64_t>& files) const;
-  void MarkBusy(const ValueGroup& group) { busy_.push_back(group); }
-  void Release(const ValueGroup& group);
+  // Those of one job that are not busy and have runs in the files; empty if none has, or their copy does not fit.
+  ValueGroups GroupsWithRunsIn(const ValueOptions& options, const std::unordered_set<uint64_t>& files) const;
+  // Returns them.
+  ValueGroups MarkBusy(ValueGroups groups);
+  void Release(const ValueGroups& groups);
   // The bound would be passed, and a collection runs or is needed.
   // Until that flush is written, collections make room for it.
   bool AwaitsCollection(const ValueOptions& options, uint64_t flush_bytes, uint64_t now_seconds);
@@ -89,7 +95,7 @@ class ValueStore {
   // Something was written at that time.
   void NoteWritten(uint64_t now_seconds) {
     written_at_ = now_seconds;
-    incoming_bytes_ = 0;
+    incoming_bytes_ = flushing_bytes_ = 0;
   }
   void NoteFlushed(SequenceNumber largest) {
     flushed_through_ = std::max(flushed_through_, largest);
@@ -106,22 +112,29 @@ class ValueStore {
     return counts_due_ > 0 && options.policy != ValueGcPolicy::kOldestFirst;
   }
   void SetVersion(std::vector<ValueRunRef> runs);
-  void Recount();
+  // What a flush of so many bytes of values adds.
+  uint64_t FlushedBytes(const ValueOptions& options, uint64_t value_bytes) const;
+  bool Busy(const ValueGroup& group) const {
+    return std::ranges::any_of(busy_, [&](const ValueGroups& job) { return Overlaps(job, group); });
+  }
+  ValueGcInput InputOf(std::vector<ValueVersion::Group> groups) const {
+    return {std::move(groups), busy_, 0, UINT64_MAX, incoming_bytes_, flushing_bytes_};
+  }
   // Among the version's groups, with the figures of that time.
-  std::optional<ValueGroup> Choose(std::vector<ValueVersion::Group> groups,
-                                   const ValueOptions& options, uint64_t now_seconds,
-                                   Random* random) const;
+  ValueGroups Choose(std::vector<ValueVersion::Group> groups, const ValueOptions& options, uint64_t now_seconds,
+                     Random* random) const;
 
   const std::shared_ptr<const ValueContext> context_;
   std::map<uint64_t, ValueRunMeta> recovered_;  // by id; until Open
   std::shared_ptr<const ValueVersion> version_;
   const std::shared_ptr<NewestValues> newest_;
-  std::vector<ValueGroup> busy_;
+  std::vector<ValueGroups> busy_;  // by job
   std::multiset<SequenceNumber> late_jobs_;
   SequenceNumber flushed_through_ = 0;
   uint64_t written_at_ = 0;  // seconds since 1970
   uint32_t counts_due_ = 0;  // groups to be counted
   uint64_t incoming_bytes_ = 0;  // of the next flush
+  uint64_t flushing_bytes_ = 0;  // the same once it may begin
   Random random_;
 };
 

@@ -23,6 +23,7 @@ ValueVersion::ValueVersion(std::shared_ptr<const ValueContext> context,
     bits_ = std::max(bits_, run->meta().group.bits);
     total_bytes_ += run->meta().extent.length;
     total_values_ += run->meta().num_values;
+    raw_bytes_ += run->meta().raw_bytes;
   }
   if (runs_.empty()) return;
   by_group_.resize(size_t{1} << bits_);
@@ -376,7 +377,10 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     hint.dead += known.dead;
     if (known.pinned != 0) (held(known) ? hint.pinned : hint.dead) += known.pinned;
     group.events += run->events();
-    group.small_runs += IsSmallRun(meta) ? 1 : 0;
+    if (IsSmallRun(meta)) {
+      ++group.small_runs;
+      group.small_bytes += meta.extent.length;
+    }
     group.newest = std::max(group.newest, meta.creation_time);
     group.oldest_run = std::min(group.oldest_run, meta.run_id);
   }
@@ -483,6 +487,13 @@ ValueStats ValueVersion::Stats() const {
     stats.groups += uint64_t{1} << parts;
   }
   return stats;
+}
+
+uint64_t ValueVersion::Stored(uint64_t value_bytes) const {
+  constexpr double kMost = 2;  // as many notices may take any share
+  if (raw_bytes_ == 0) return value_bytes + value_bytes / 10;
+  const double ratio = static_cast<double>(total_bytes_) / static_cast<double>(raw_bytes_);
+  return static_cast<uint64_t>(static_cast<double>(value_bytes) * std::clamp(ratio, 1.0, kMost));
 }
 
 uint64_t ValueVersion::NoticeWorth() const {

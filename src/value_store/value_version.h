@@ -75,6 +75,7 @@ class ValueVersion {
     uint64_t pinned_bytes = 0;  // estimated; of `bytes`, those that only live snapshots see
     uint64_t events = 0;  // records that may have ended values and are not counted
     uint64_t small_runs = 0;
+    uint64_t small_bytes = 0;  // of them
     uint64_t oldest_run = UINT64_MAX;  // id
   };
   std::vector<Group> Groups() const;
@@ -88,6 +89,8 @@ class ValueVersion {
   // The id of the youngest of the group's oldest runs that take at most this many bytes, and at least one run.
   uint64_t TailUntil(const ValueGroup& group, uint64_t bytes) const;
   uint64_t total_bytes() const { return total_bytes_; }
+  // What values of so many bytes take, with their keys and places, as the present ones do. Not less.
+  uint64_t Stored(uint64_t value_bytes) const;
   // Estimated garbage, including what snapshots may still see.
   uint64_t superseded_bytes() const { return superseded_bytes_; }
   uint64_t most_small_runs() const { return most_small_runs_; }  // of one group
@@ -125,6 +128,7 @@ class ValueVersion {
   std::vector<std::vector<Holder>> by_group_;
   uint64_t total_bytes_ = 0;
   uint64_t total_values_ = 0;
+  uint64_t raw_bytes_ = 0;
   uint64_t superseded_bytes_ = 0;
   uint64_t most_small_runs_ = 0;
 };

@@ -14,26 +14,30 @@ namespace compassdb {
 
 class LsmStore::ValueGcTask final : public CompactionTask {
  public:
-  ValueGcTask(LsmStore* store, const ValueGroup& group, ValueGcKind kind,
+  ValueGcTask(LsmStore* store, const ValueGroups& groups, ValueGcKind kind,
               std::unordered_set<uint64_t> vacated, uint64_t old_until)
       : store_(store),
         options_(store->current()),
         values_(store->values_.newest()),
-        group_(group),
-        inputs_(store->values_.version()->RunsOf(group)),
         kind_(kind),
         vacated_(std::move(vacated)),
         tail_(kind == ValueGcKind::kCollect && vacated_.empty() &&
               options_->values.policy == ValueGcPolicy::kOldestFirst),
-        old_until_(tail_ ? store->values_.TailUntil(group, options_->values) : old_until),
+        old_until_(tail_ ? store->values_.TailUntil(groups.front(), options_->values) : old_until),
         retain_above_(store->values_.OldestLateJob()),
         group_bits_(store->values_.GroupBits(options_->values)) {
-    for (const ValueVersion::Group& g : store->values_.version()->Groups()) {
-      if (g.group == group_) believed_dead_ = g.dead_bytes;
+    const std::shared_ptr<const ValueVersion> version = store->values_.version();
+    const std::vector<ValueVersion::Group> all = version->Groups();
+    for (const ValueGroup& group : groups) {
+      Part& part = parts_.emplace_back();
+      part.group = group;
+      part.inputs = version->RunsOf(group);
+      const auto known = std::ranges::find(all, group, &ValueVersion::Group::group);
+      if (known != all.end()) part.believed_dead = known->dead_bytes;
+      if (kind == ValueGcKind::kForced) part.believed_dead = 2;
+      // A log's tail is moved with any garbage, or none.
+      if (kind == ValueGcKind::kMerge || tail_) part.believed_dead = 0;
     }
-    if (kind == ValueGcKind::kForced) believed_dead_ = 2;
-    // A log's tail is moved with any garbage, or none.
-    if (kind == ValueGcKind::kMerge || tail_) believed_dead_ = 0;
   }
 
   bool silent() const override { return kind_ == ValueGcKind::kCount; }
@@ -41,7 +45,10 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   int input_level() const override { return store_->options_.num_levels - 1; }
   int output_level() const override { return input_level(); }
   std::string Describe() const override {
-    return "values: group " + std::to_string(group_.prefix) + "/" + std::to_string(group_.bits);
+    const ValueGroup& first = parts_.front().group;
+    std::string text = "values: group " + std::to_string(first.prefix) + "/" + std::to_string(first.bits);
+    if (parts_.size() > 1) text += " and " + std::to_string(parts_.size() - 1) + " more";
+    return text;
   }
 
   void ListInputs(JobReport* report) const override {
@@ -60,11 +67,8 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     JobFile cold_file(store_->context_, options_.get(), last_path, /*flush=*/false,
                       report->observer, /*values=*/true);
     ValueGcJob job;
-    job.group = group_;
-    job.inputs = inputs_;
     job.count = kind_ == ValueGcKind::kCount;
     job.merge = kind_ == ValueGcKind::kMerge;
-    job.believed_dead = believed_dead_;
     job.snapshots = snapshots;
     job.retain_above = retain_above_;
     job.vacated = vacated_;
@@ -89,11 +93,22 @@ class LsmStore::ValueGcTask final : public CompactionTask {
                  ? Status::ShutdownInProgress("collection of values cancelled")
                  : Status::OK();
     };
-    ValueGcReport& done = done_;
-    Status s = CollectValueGroup(job, edit, &done);
-    if (s.ok()) values_->Get()->LearnNoticeWorth(done.notices, done.ended_bytes);
-    report->AddValuesRead(done.values_moved, done.bytes_read);
-    if (s.ok() && done.counted) {
+    Status s;
+    ValueGcReport sum;
+    for (Part& part : parts_) {
+      job.group = part.group;
+      job.inputs = part.inputs;
+      job.believed_dead = part.believed_dead;
+      s = CollectValueGroup(job, edit, &part.done);
+      const ValueGcReport& done = part.done;
+      report->AddValuesRead(done.values_moved, done.bytes_read);
+      if (!s.ok()) break;
+      values_->Get()->LearnNoticeWorth(done.notices, done.ended_bytes);
+      sum.values_in += done.values_in;
+      sum.values_moved += done.values_moved;
+      sum.bytes_moved += done.bytes_moved;
+    }
+    if (s.ok() && std::ranges::all_of(parts_, [](const Part& part) { return part.done.counted; })) {
       ran_ = true;
       return s;
     }
@@ -109,37 +124,49 @@ class LsmStore::ValueGcTask final : public CompactionTask {
     ReportValueFile(cold_file, *edit, report);
     ReportGarbage(report);
     store_->PinUntilInstalled(*report);
-    Tick(job.statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, done.values_moved);
-    Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, done.bytes_moved);
-    report->records_in = done.values_in;
-    report->records_out = done.values_moved;
+    Tick(job.statistics, rocksdb::BLOB_DB_GC_NUM_KEYS_RELOCATED, sum.values_moved);
+    Tick(job.statistics, rocksdb::BLOB_DB_GC_BYTES_RELOCATED, sum.bytes_moved);
+    report->records_in = sum.values_in;
+    report->records_out = sum.values_moved;
     report->micros = (store_->context_->clock->NowNanos() - start) / 1000;
     store_->RecordJob(*report);
     return s;
   }
 
-  const ValueGroup& group() const { return group_; }
   // The store is notified, under the mutex, once the edit is installed. (If its commit failed, the garbage is the same.)
   void NotifyStore() const {
     if (!ran_) return;
-    if (done_.counted) {
-      store_->values_.Counted(inputs_, done_.hints);
-    } else if (std::ranges::none_of(store_->values_.version()->runs(),
-                                    [&](const ValueRunRef& run) { return gone_.contains(run->meta().run_id); })) {
-      store_->values_.Collected(inputs_);
+    ValueStore& values = store_->values_;
+    const bool installed = std::ranges::none_of(
+        values.version()->runs(), [&](const ValueRunRef& run) { return gone_.contains(run->meta().run_id); });
+    for (const Part& part : parts_) {
+      if (part.done.counted) {
+        values.Counted(part.inputs, part.done.hints);
+      } else if (installed) {
+        values.Collected(part.inputs);
+      }
     }
+    values.Recount();
   }
 
  private:
+  struct Part {
+    ValueGroup group;
+    std::vector<ValueRunRef> inputs;
+    uint64_t believed_dead = 0;
+    ValueGcReport done;
+  };
   // All bytes of the deleted runs: their live values have another place now.
   void ReportGarbage(JobReport* report) const {
     std::map<uint64_t, JobReport::ValueFile> files;
-    for (const ValueRunRef& run : inputs_) {
-      const ValueRunMeta& meta = run->meta();
-      if (!gone_.contains(meta.run_id)) continue;
-      JobReport::ValueFile& file = files[meta.extent.file_number];
-      file.values += meta.num_values;
-      file.bytes += meta.extent.length;
+    for (const Part& part : parts_) {
+      for (const ValueRunRef& run : part.inputs) {
+        const ValueRunMeta& meta = run->meta();
+        if (!gone_.contains(meta.run_id)) continue;
+        JobReport::ValueFile& file = files[meta.extent.file_number];
+        file.values += meta.num_values;
+        file.bytes += meta.extent.length;
+      }
     }
     for (auto& [number, file] : files) {
       file.number = number;
@@ -151,18 +178,15 @@ class LsmStore::ValueGcTask final : public CompactionTask {
   LsmStore* const store_;
   const std::shared_ptr<const StoreOptions> options_;
   const std::shared_ptr<const NewestValues> values_;
-  const ValueGroup group_;
-  const std::vector<ValueRunRef> inputs_;
   const ValueGcKind kind_;
   const std::unordered_set<uint64_t> vacated_;  // files
   const bool tail_;
   const uint64_t old_until_;
   const SequenceNumber retain_above_;
   const uint32_t group_bits_;
-  uint64_t believed_dead_ = 0;
+  std::vector<Part> parts_;  // by group; one commit for all
   bool ran_ = false;
   std::unordered_set<uint64_t> gone_;  // ids of the inputs that its edit deletes
-  ValueGcReport done_;
 };
 
 ValueRoom LsmStore::FlushRoom() const {
@@ -201,43 +225,42 @@ bool LsmStore::NeedsCollection(bool for_room) const {
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   if (values_.HasGroupToCollect(current()->values, now)) return true;
   return !for_room && (values_.HasGroupToCountOrMerge(current()->values) ||
-                       values_.GroupWithRunsIn(ValueFilesToVacate()).has_value());
+                       !values_.GroupsWithRunsIn(current()->values, ValueFilesToVacate()).empty());
 }
 
 std::unique_ptr<CompactionTask> LsmStore::PickCollection(bool for_room) {
   if (dropped_ || !MayCollect()) return nullptr;
   const uint64_t now = context_->clock->NowMicros() / 1000000;
   const std::shared_ptr<const StoreOptions> options = current();
-  std::optional<ValueGroup> group = values_.PickGroup(options->values, now);
+  ValueGroups groups = values_.PickGroups(options->values, now);
   std::unordered_set<uint64_t> vacated;
   auto kind = ValueGcKind::kCollect;
-  if (!group && for_room) return nullptr;
-  if (!group) {
-    group = values_.PickGroupToCount(options->values);
-    if (group) kind = ValueGcKind::kCount;
+  if (groups.empty() && for_room) return nullptr;
+  if (groups.empty()) {
+    groups = values_.PickGroupToCount(options->values);
+    if (!groups.empty()) kind = ValueGcKind::kCount;
   }
-  if (!group) {
-    group = values_.PickGroupToMerge();
-    if (group) kind = ValueGcKind::kMerge;
+  if (groups.empty()) {
+    groups = values_.PickGroupsToMerge(options->values);
+    if (!groups.empty()) kind = ValueGcKind::kMerge;
   }
-  if (!group) {
+  if (groups.empty()) {
     vacated = ValueFilesToVacate();
-    group = values_.GroupWithRunsIn(vacated);
-    if (!group) return nullptr;
-    values_.MarkBusy(*group);
+    groups = values_.MarkBusy(values_.GroupsWithRunsIn(options->values, vacated));
+    if (groups.empty()) return nullptr;
   }
-  return NewValueGcTask(*group, kind, std::move(vacated));
+  return NewValueGcTask(groups, kind, std::move(vacated));
 }
 
-std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroup& group, ValueGcKind kind,
+std::unique_ptr<CompactionTask> LsmStore::NewValueGcTask(const ValueGroups& groups, ValueGcKind kind,
                                                          std::unordered_set<uint64_t> vacated,
                                                          uint64_t old_until) {
   try {
-    auto task = std::make_unique<ValueGcTask>(this, group, kind, std::move(vacated), old_until);
-    collecting_.emplace(task.get(), Collecting{group, [task = task.get()] { task->NotifyStore(); }});
+    auto task = std::make_unique<ValueGcTask>(this, groups, kind, std::move(vacated), old_until);
+    collecting_.emplace(task.get(), Collecting{groups, [task = task.get()] { task->NotifyStore(); }});
     return task;
   } catch (const std::bad_alloc&) {
-    values_.Release(group);  // or it would stay busy
+    values_.Release(groups);  // or they would stay busy
     throw;
   }
 }
@@ -249,9 +272,9 @@ std::unique_ptr<CompactionTask> LsmStore::PickValues(ValueCollection* collection
     const double share = collection->old_share < 0 ? current()->values.old_share : collection->old_share;
     collection->old_until = values_.version()->OldUntil(share);
   }
-  const std::optional<ValueGroup> group = values_.PickFrom(&collection->from, *collection->old_until, conflict);
-  if (!group) return nullptr;
-  return NewValueGcTask(*group, ValueGcKind::kForced, {}, *collection->old_until);
+  const ValueGroups groups = values_.PickFrom(current()->values, &collection->from, *collection->old_until, conflict);
+  if (groups.empty()) return nullptr;
+  return NewValueGcTask(groups, ValueGcKind::kForced, {}, *collection->old_until);
 }
 
 }  // namespace compassdb
