@@ -325,7 +325,8 @@ def model(size):
 
 def log_index(size):
     """3.2: values that wait are in the log, so that each page write takes more of them. Memtables of twice the size,
-    on all sides: 2.4 million addresses take 120 MB."""
+    on all sides: 2.4 million addresses take 120 MB. The first memtable is flushed whole, so the updates are several
+    memtables."""
     pages = pages_for(records_of(size), VALUE)
     indexed = (INDEXED, INDEXED_NO_JOURNAL)
 
@@ -337,7 +338,7 @@ def log_index(size):
         Step("load", "load"),
         ycsb("a", targets=limits(INDEXED_A)),
         ycsb("f", targets=limits(INDEXED_F)),
-        Step("update only", "overwrite", ZIPF, share=1, targets=few),
+        Step("update only", "overwrite", ZIPF, share=4, targets=few),
     ]
 
     def flags(**more):

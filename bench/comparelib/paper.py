@@ -5,7 +5,7 @@ and RocksDB. Shapes are to be compared, not sizes: --long takes more records."""
 import statistics
 
 from .figures import data_cache
-from .plan import NAMES, Group, Step, Target, metric_of
+from .plan import COMPACTION_READS, NAMES, Group, Step, Target, metric_of
 
 ENGINES = ["compassdb", "compassdb-paper", "rocksdb", "rocksdb-defaults"]
 PRESETS = ["compassdb", "compassdb-paper", "compassdb-read-mostly", "compassdb-update-heavy", "rocksdb", "rocksdb-defaults"]
@@ -118,6 +118,7 @@ def hash_range(size):
                 Step("fillrandom", "fillrandom", targets=goals),
                 Step("overwrite", "overwrite", share=1, targets=goals),
             ],
+            flags=["--properties", ",".join(f"compassdb.compaction-read-{kind}" for kind in COMPACTION_READS)],
             memtable_mb=size.memtable,
             threads=2,
             refill=True,

@@ -183,6 +183,20 @@ def value_utilization(result):
     return 100 * total / bound if bound and total is not None else None
 
 
+COMPACTION_READS = ("hash-lists", "pieces", "whole-tables")
+
+
+def compaction_read(kind):
+    """What compactions read of one of COMPACTION_READS, in bytes per byte of the user's."""
+
+    def value(result):
+        read = result.get("properties", {}).get(f"compassdb.compaction-read-{kind}")
+        written = result.get("user_bytes_written")
+        return read / written if read is not None and written else None
+
+    return value
+
+
 def per_operation(kind):
     """Microseconds of background jobs of a kind (jobs.KINDS) per operation."""
 
@@ -222,6 +236,7 @@ METRICS = {
     "write_amp_with_log": lambda r: ratio(r, "dirtied_bytes", "user_bytes_written"),
     "write_amp_tables": lambda r: ratio(r, "table_bytes_written", "user_bytes_written"),
     "read_amp_tables": lambda r: ratio(r, "table_bytes_read", "user_bytes_written"),
+    **{f"read_{kind}": compaction_read(kind) for kind in COMPACTION_READS},
     "read_amp": lambda r: ratio(r, "device_bytes_read", "user_bytes_read"),
     "space_amp": lambda r: r.get("space_amplification"),
     "peak_space_amp": lambda r: ratio(r, "peak_db_bytes", "live_user_bytes"),

@@ -36,6 +36,11 @@ struct JobReport {
   bool trivial_move = false;
   bool full = false;  // all tables of the family take part
   uint64_t bytes_read = 0;       // data and index bytes read, separated values, too
+  // Of it, of tables that the job merged into: their lists of hashes, the pieces that it collected, and
+  // whole tables, as those that it cut. The rest is the delta, and separated values.
+  uint64_t hash_list_bytes_read = 0;
+  uint64_t piece_bytes_read = 0;
+  uint64_t whole_bytes_read = 0;
   uint64_t bytes_written = 0;    // compaction file bytes, the value store's, too
   uint64_t values_read = 0;      // separated values: by collections, for filters and for merges
   uint64_t value_bytes_read = 0;
@@ -90,6 +95,11 @@ struct JobReport {
     AddValuesRead(records.values_read, records.value_bytes_read);
     merged.Add(records);
   }
+  // `part`: one of the fields above.
+  void AddBaseRead(uint64_t JobReport::*part, uint64_t bytes) {
+    bytes_read += bytes;
+    this->*part += bytes;
+  }
   void AddValuesRead(uint64_t values, uint64_t bytes) {
     bytes_read += bytes;
     values_read += values;
@@ -98,6 +108,9 @@ struct JobReport {
   // The work of a part of the job, without the files, which are the whole job's.
   void Add(const JobReport& part) {
     bytes_read += part.bytes_read;
+    hash_list_bytes_read += part.hash_list_bytes_read;
+    piece_bytes_read += part.piece_bytes_read;
+    whole_bytes_read += part.whole_bytes_read;
     values_read += part.values_read;
     value_bytes_read += part.value_bytes_read;
     records_in += part.records_in;

@@ -71,6 +71,9 @@ struct LevelStats {
   // Since open, of jobs with this output level, except moves of whole tables (JobCounters::Record):
   uint64_t jobs = 0;
   uint64_t bytes_read = 0;
+  uint64_t hash_list_bytes_read = 0;  // these three as in JobReport
+  uint64_t piece_bytes_read = 0;
+  uint64_t whole_bytes_read = 0;
   uint64_t bytes_written = 0;
   uint64_t value_bytes_read = 0;     // of both, separated values
   uint64_t value_bytes_written = 0;
@@ -105,6 +108,9 @@ inline constexpr LevelField kLevelFields[] = {
     {"raw_bytes", &LevelStats::raw_bytes},
     {"jobs", &LevelStats::jobs, true},
     {"bytes_read", &LevelStats::bytes_read, true},
+    {"hash_list_bytes_read", &LevelStats::hash_list_bytes_read, true},
+    {"piece_bytes_read", &LevelStats::piece_bytes_read, true},
+    {"whole_bytes_read", &LevelStats::whole_bytes_read, true},
     {"bytes_written", &LevelStats::bytes_written, true},
     {"value_bytes_read", &LevelStats::value_bytes_read, true},
     {"value_bytes_written", &LevelStats::value_bytes_written, true},

@@ -106,6 +106,7 @@ struct IntProperties {
     AddTables(&all);
     AddSpace(&all);
     AddIndexMemory(&all);
+    AddCompactionReads(&all);
     AddValues(&all);
     AddPages(&all);
     AddCache("rocksdb.block-cache",
@@ -253,6 +254,16 @@ struct IntProperties {
     add("compassdb.index-memory-values", &IndexMemory::values);
     add("compassdb.index-memory-overflow", &IndexMemory::overflow);
     add("compassdb.index-memory-other", &IndexMemory::other);
+  }
+
+  static void AddCompactionReads(std::map<std::string, Read>* all) {
+    const auto add = [&](const char* name, uint64_t LevelStats::* part) {
+      (*all)[name] = [part](const F& f) { return f.Sum().*part; };
+    };
+    add("compassdb.compaction-read", &LevelStats::bytes_read);
+    add("compassdb.compaction-read-hash-lists", &LevelStats::hash_list_bytes_read);
+    add("compassdb.compaction-read-pieces", &LevelStats::piece_bytes_read);
+    add("compassdb.compaction-read-whole-tables", &LevelStats::whole_bytes_read);
   }
 
   static void AddValues(std::map<std::string, Read>* all) {

@@ -110,6 +110,22 @@ TEST_F(PropertiesTest, TheTotalSizeCountsTablesThatAnIteratorKeeps) {
   EXPECT_EQ(IntProperty("rocksdb.live-sst-files-size"), live);
 }
 
+// Of a table that a compaction merges into, it reads hashes only, until pieces or the whole table are due.
+TEST_F(PropertiesTest, CompactionReadsByKind) {
+  options_.disable_auto_compactions = true;
+  Fill();
+  Compact();
+  const uint64_t whole = IntProperty("compassdb.compaction-read-whole-tables");
+  ASSERT_TRUE(Put(Key(1), "other").ok());
+  Flush();
+  ASSERT_TRUE(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr).ok());
+  const uint64_t hash_lists = IntProperty("compassdb.compaction-read-hash-lists");
+  EXPECT_GT(hash_lists, 0u);
+  EXPECT_EQ(IntProperty("compassdb.compaction-read-whole-tables"), whole);
+  EXPECT_GE(IntProperty("compassdb.compaction-read"),
+            hash_lists + whole + IntProperty("compassdb.compaction-read-pieces"));
+}
+
 // A stall is counted with its reason.
 TEST_F(PropertiesTest, StallsHaveReasons) {
   options_.level0_file_num_compaction_trigger = 1;

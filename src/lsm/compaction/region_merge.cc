@@ -322,9 +322,9 @@ Status RegionMerge::RunPartial(const Region& region, const GcChoice& choice,
   std::vector<InternalIteratorPtr> victims;
   for (size_t v : choice.victims) {
     victims.push_back(table->tph().pieces()[v]->NewIterator(CompactionReads()));
-    report_.bytes_read += table->meta().pieces[v].meta->extent.length;
+    report_.AddBaseRead(&JobReport::piece_bytes_read, table->meta().pieces[v].meta->extent.length);
   }
-  report_.bytes_read += base.bytes_read();
+  report_.AddBaseRead(&JobReport::hash_list_bytes_read, base.bytes_read());
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), &base);
   RangeTombstoneSet covering(cmp_);
   s = AddCovering(region, &covering);
@@ -462,7 +462,9 @@ Status RegionMerge::RunWhole(const Region& region, InternalIterator* records) {
     }
   }
   if (!region.part || region.first_part) {
-    for (const TableRef& base : region.bases) report_.bytes_read += base->meta().TotalBytes();
+    for (const TableRef& base : region.bases) {
+      report_.AddBaseRead(&JobReport::whole_bytes_read, base->meta().TotalBytes());
+    }
   }
   if (!region.bases.empty() && in_.rewrite) creation = in_.context->clock->NowMicros() / 1000000;
   JobInput input(&icmp_, in_.context->hasher, records, std::move(victims), nullptr);

@@ -43,6 +43,9 @@ void JobCounters::Record(const JobReport& r) {
   LevelStats& s = levels_[r.output_level];
   s.jobs++;
   s.bytes_read += r.bytes_read;
+  s.hash_list_bytes_read += r.hash_list_bytes_read;
+  s.piece_bytes_read += r.piece_bytes_read;
+  s.whole_bytes_read += r.whole_bytes_read;
   s.bytes_written += r.bytes_written;
   s.value_bytes_read += r.value_bytes_read;
   s.value_bytes_written += r.value_bytes_written();
