@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/sst_file_reader.h"
 
+#include "copies/foreign_table.h"
 #include "db/read/db_iter.h"
 #include "db/report/table_properties.h"
 #include "env/rocksdb/env_adapter.h"
@@ -19,7 +20,10 @@ struct SstFileReader::Rep {
   const compassdb::ProcessMark process;
   const Options options;
   const std::shared_ptr<compassdb::FileSystem> fs;
+  bool opened() const { return file != nullptr || foreign != nullptr; }
+  // One of them.
   std::unique_ptr<compassdb::TableFile> file;
+  std::shared_ptr<const compassdb::ExternalTable> foreign;  // RocksDB's
 };
 
 SstFileReader::SstFileReader(const Options& options) : rep_(std::make_unique<Rep>(options)) {}
@@ -27,26 +31,36 @@ SstFileReader::~SstFileReader() = default;
 
 Status SstFileReader::Open(const std::string& file_path) {
   if (rep_->process.Inherited()) return compassdb::InheritedStatus();
+  bool foreign = false;
+  if (Status s = compassdb::IsRocksDbTable(rep_->fs.get(), file_path, &foreign); !s.ok()) return s;
+  rep_->file.reset();
+  rep_->foreign.reset();
+  if (foreign) {
+    return compassdb::ExternalTable::Open(
+        {.fs = rep_->fs.get(), .path = file_path, .comparator = rep_->options.comparator, .import = true}, &rep_->foreign);
+  }
   return compassdb::TableFile::Open(rep_->fs.get(), file_path, rep_->options.comparator,
                                     &rep_->file);
 }
 
 Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
   if (rep_->process.Inherited()) return NewErrorIterator(compassdb::InheritedStatus());
-  if (rep_->file == nullptr) return NewErrorIterator(Status::InvalidArgument("File is not opened"));
+  if (!rep_->opened()) return NewErrorIterator(Status::InvalidArgument("File is not opened"));
   const Options& options = rep_->options;
   const size_t timestamp_size = options.comparator->timestamp_size();
   const auto fits = [timestamp_size](const Slice* timestamp) {
     return (timestamp == nullptr ? 0 : timestamp->size()) == timestamp_size;
   };
   if (!fits(read.timestamp) || (read.iter_start_ts != nullptr && !fits(read.iter_start_ts))) {
-    return NewErrorIterator(Status::InvalidArgument("Timestamp sizes mismatch", rep_->file->path()));
+    const std::string& path = rep_->file != nullptr ? rep_->file->path() : rep_->foreign->path();
+    return NewErrorIterator(Status::InvalidArgument("Timestamp sizes mismatch", path));
   }
   compassdb::DBIterSource source(options.comparator);
   compassdb::BlockReadOptions block;
   block.verify_checksums = read.verify_checksums;
   block.readahead_bytes = read.readahead_size;
-  source.iter = rep_->file->piece().NewIterator(block);
+  source.iter = rep_->file != nullptr ? rep_->file->piece().NewIterator(block)
+                                      : compassdb::NewForeignIterator(*rep_->foreign, options.comparator);
   if (read.snapshot != nullptr) source.snapshot = read.snapshot->GetSequenceNumber();
   compassdb::DBIterOptions iter;
   iter.comparator = options.comparator;
@@ -62,7 +76,8 @@ Iterator* SstFileReader::NewIterator(const ReadOptions& read) {
 }
 
 std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const {
-  if (rep_->process.Inherited() || rep_->file == nullptr) return nullptr;
+  if (rep_->process.Inherited() || !rep_->opened()) return nullptr;
+  if (rep_->foreign != nullptr) return compassdb::ForeignProperties(*rep_->foreign);
   const compassdb::TableFileInfo& info = rep_->file->info();
   auto props = std::make_shared<TableProperties>();
   props->comparator_name = info.comparator;
@@ -100,8 +115,8 @@ std::shared_ptr<const TableProperties> SstFileReader::GetTableProperties() const
 
 Status SstFileReader::VerifyChecksum(const ReadOptions&) {
   if (rep_->process.Inherited()) return compassdb::InheritedStatus();
-  if (rep_->file == nullptr) return Status::InvalidArgument("File is not opened");
-  return rep_->file->piece().Verify();
+  if (!rep_->opened()) return Status::InvalidArgument("File is not opened");
+  return rep_->file != nullptr ? rep_->file->piece().Verify() : compassdb::VerifyForeignTable(*rep_->foreign);
 }
 
 Status VerifySstFileChecksum(const Options& options, const EnvOptions& env_options,

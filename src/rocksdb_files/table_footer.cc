@@ -54,6 +54,8 @@ Status DecodeCheckedPart(const Slice& in, uint64_t file_size, TableFooter* foote
 
 }  // namespace
 
+bool IsTableMagic(uint64_t magic) { return magic == kLevelDbMagic || magic == kBlockBasedMagic; }
+
 bool GetBlockPlace(Slice* in, BlockPlace* place) {
   return GetVarint64(in, &place->offset) && GetVarint64(in, &place->size);
 }

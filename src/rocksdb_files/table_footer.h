@@ -35,6 +35,9 @@ struct TableFooter {
   uint64_t size = 0;  // of the footer
 };
 
+// The last eight bytes of a file say that it is such a table.
+bool IsTableMagic(uint64_t magic);
+
 // `tail` has the file's last bytes: kMaxFooterSize, or all of a smaller file. NotSupported names what is no block-based
 // table, or a newer one.
 Status DecodeTableFooter(const Slice& tail, uint64_t file_size, TableFooter* footer);

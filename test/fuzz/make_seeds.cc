@@ -125,11 +125,13 @@ void RecycledLogSeed(const Seeds& seeds, const std::string& batch) {
 // What RocksDB wrote (test/rocksdb_files/make_testdata.py).
 void RocksDbSeeds(const Seeds& seeds) {
   const auto tables = std::filesystem::path(__FILE__).parent_path() / "../../src/rocksdb_files/testdata";
-  for (const auto& entry : std::filesystem::directory_iterator(tables)) {
-    if (entry.path().extension() != ".sst") continue;
-    std::string bytes;
-    Must(ReadFileToString(PosixFileSystem(), entry.path(), &bytes));
-    seeds.Write("rocksdb_table", entry.path().stem().string(), bytes);
+  for (const auto& dir : {tables, tables / "external"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+      if (entry.path().extension() != ".sst") continue;
+      std::string bytes;
+      Must(ReadFileToString(PosixFileSystem(), entry.path(), &bytes));
+      seeds.Write("rocksdb_table", (dir == tables ? "" : "external_") + entry.path().stem().string(), bytes);
+    }
   }
   for (const auto& entry : std::filesystem::recursive_directory_iterator(tables / "databases")) {
     const std::string name = entry.path().filename();

@@ -70,8 +70,8 @@ Status Ingester::OpenFiles(const rocksdb::IngestExternalFileArg& arg,
   if (Status s = CheckFiles(arg); !s.ok()) return s;
   const size_t first = ingestions->size();
   for (const std::string& path : arg.external_files) {
-    std::unique_ptr<TableFile> file;
-    Status s = TableFile::Open(env_.config.fs, path, family->user_comparator(), &file);
+    std::shared_ptr<const ExternalTable> file;
+    Status s = ExternalTable::Open({.fs = env_.config.fs, .path = path, .comparator = family->user_comparator()}, &file);
     if (!s.ok()) return s;
     const TableFileInfo& info = file->info();
     if (info.for_family && info.column_family != family->id()) {
@@ -80,7 +80,7 @@ Status Ingester::OpenFiles(const rocksdb::IngestExternalFileArg& arg,
     if (info.table.largest_seq != 0) {
       return Status::InvalidArgument(path, "External file has non zero sequence number");
     }
-    if (options.verify_checksums_before_ingest) s = file->piece().Verify();
+    if (options.verify_checksums_before_ingest) s = file->Verify();
     if (!s.ok()) return s;
     Ingestion& ingestion = ingestions->emplace_back();
     ingestion.family = family;
@@ -232,8 +232,13 @@ Status Ingester::Import(const rocksdb::ColumnFamilyOptions& options, const std::
   rocksdb::IngestExternalFileOptions ingest;
   std::vector<Ingestion> ingestions;
   for (const rocksdb::LiveFileMetaData& meta : metadata.files) {
-    std::unique_ptr<TableFile> file;
-    Status s = TableFile::Open(env_.config.fs, meta.db_path + "/" + meta.name, options.comparator, &file);
+    std::shared_ptr<const ExternalTable> file;
+    Status s = ExternalTable::Open({.fs = env_.config.fs,
+                                    .path = meta.db_path + "/" + meta.name,
+                                    .comparator = options.comparator,
+                                    .import = true,
+                                    .largest_sequence = meta.largest_seqno},
+                                   &file);
     if (!s.ok()) return s;
     if (file->info().table.largest_seq > kMaxStraySequence) {
       return Status::Corruption(file->path(), "sequence out of range");

@@ -6,15 +6,11 @@
 namespace compassdb {
 namespace {
 
-// A file's records with another sequence.
-class ResequencedIterator final : public InternalIterator {
+// A file's records, forward; with another sequence if one is given. Owns the file.
+class IngestedRecords final : public InternalIterator {
  public:
-  ResequencedIterator(std::shared_ptr<const TableFile> file, SequenceNumber sequence)
-      : file_(std::move(file)), sequence_(sequence) {
-    BlockReadOptions read;
-    read.whole_piece = true;
-    iter_ = file_->piece().NewIterator(read);
-  }
+  IngestedRecords(std::shared_ptr<const ExternalTable> file, std::optional<SequenceNumber> sequence)
+      : file_(std::move(file)), sequence_(sequence), iter_(file_->NewIterator()) {}
   bool Valid() const override { return iter_->Valid(); }
   void SeekToFirst() override { iter_->SeekToFirst(), Update(); }
   void SeekToLast() override { iter_->SeekToLast(), Update(); }
@@ -22,41 +18,20 @@ class ResequencedIterator final : public InternalIterator {
   void SeekForPrev(const Slice& target) override { iter_->SeekForPrev(target), Update(); }
   void Next() override { iter_->Next(), Update(); }
   void Prev() override { iter_->Prev(), Update(); }
-  Slice key() const override { return key_; }
+  Slice key() const override { return sequence_ ? Slice(key_) : iter_->key(); }
   Slice value() const override { return iter_->value(); }
   Status status() const override { return iter_->status(); }
 
  private:
   void Update() {
-    if (!iter_->Valid()) return;
+    if (!sequence_ || !iter_->Valid()) return;
     key_.clear();
-    AppendInternalKey(&key_, ExtractUserKey(iter_->key()), sequence_, ExtractType(iter_->key()));
+    AppendInternalKey(&key_, ExtractUserKey(iter_->key()), *sequence_, ExtractType(iter_->key()));
   }
-  const std::shared_ptr<const TableFile> file_;
-  const SequenceNumber sequence_;
-  InternalIteratorPtr iter_;
-  std::string key_;
-};
-
-// A file's records without changes. Owns the file.
-class OwningIterator final : public InternalIterator {
- public:
-  explicit OwningIterator(std::shared_ptr<const TableFile> file)
-      : file_(std::move(file)), iter_(file_->piece().NewIterator(BlockReadOptions())) {}
-  bool Valid() const override { return iter_->Valid(); }
-  void SeekToFirst() override { iter_->SeekToFirst(); }
-  void SeekToLast() override { iter_->SeekToLast(); }
-  void Seek(const Slice& target) override { iter_->Seek(target); }
-  void SeekForPrev(const Slice& target) override { iter_->SeekForPrev(target); }
-  void Next() override { iter_->Next(); }
-  void Prev() override { iter_->Prev(); }
-  Slice key() const override { return iter_->key(); }
-  Slice value() const override { return iter_->value(); }
-  Status status() const override { return iter_->status(); }
-
- private:
-  const std::shared_ptr<const TableFile> file_;
+  const std::shared_ptr<const ExternalTable> file_;
+  const std::optional<SequenceNumber> sequence_;
   const InternalIteratorPtr iter_;
+  std::string key_;
 };
 
 IngestPlace PlaceOf(const Ingestion& ingestion) {
@@ -72,14 +47,14 @@ Status TableIngestion::Work(JobPart* part) {
   IngestRequest request;
   request.smallest = ingestion.file->info().table.smallest;
   request.largest = ingestion.file->info().table.largest;
-  Status s = ingestion.file->piece().ReadRangeTombstones(&request.tombstones);
+  Status s = ingestion.file->ReadRangeTombstones(&request.tombstones);
   if (!s.ok()) return s;
-  if (ingestion.imported) {
-    request.records = std::make_unique<OwningIterator>(ingestion.file);
-  } else {
-    request.records = std::make_unique<ResequencedIterator>(ingestion.file, ingestion.sequence);
+  std::optional<SequenceNumber> sequence;
+  if (!ingestion.imported) {
+    sequence = ingestion.sequence;
     for (RangeTombstone& t : request.tombstones) t.sequence = ingestion.sequence;
   }
+  request.records = std::make_unique<IngestedRecords>(ingestion.file, sequence);
   {
     MutexLock lock(env_.mu);
     part->task = store->levels()->PickIngest(std::move(request), PlaceOf(ingestion));

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "db/jobs/external_table.h"
 #include "db/jobs/job.h"
-#include "manifest/table_file.h"
 #include "rocksdb/options.h"
 
 namespace compassdb {
@@ -17,7 +17,7 @@ namespace compassdb {
 struct Ingestion {
   std::shared_ptr<ColumnFamily> family;
   const rocksdb::IngestExternalFileOptions* options = nullptr;
-  std::shared_ptr<const TableFile> file;
+  std::shared_ptr<const ExternalTable> file;
   bool overlaps_files = false;  // another file of the same call
   bool imported = false;        // its records keep their sequences
   SequenceNumber sequence = 0;
