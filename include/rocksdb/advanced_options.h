@@ -9,6 +9,7 @@
 
 #include "rocksdb/cache.h"
 #include "rocksdb/compression_type.h"
+#include "rocksdb/later_option.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/universal_compaction.h"
 
@@ -53,6 +54,10 @@ struct CompactionOptionsFIFO {
 
   // Also merge small new files, so that there are not too many.
   bool allow_compaction = false;
+
+  // RocksDB 11's; Open() refuses them. Of max_data_files_size only that it was set.
+  compassdb::LaterOption<bool, false> use_kv_ratio_compaction;
+  compassdb::LaterOption<bool, false> max_data_files_size_is_set;
 
   // Seconds after which a file is rewritten with Temperature::kWarm; 0 for never.
   uint64_t age_for_warm = 0;
@@ -162,6 +167,9 @@ struct AdvancedColumnFamilyOptions {
   // concurrent memtable writes.
   bool inplace_update_support = false;
 
+  // A memtable in which one step of an iterator passes this many hidden entries is flushed; 0: none.
+  compassdb::LaterOption<uint32_t, 0> memtable_op_scan_flush_trigger;
+
   // Locks that protect such updates.
   size_t inplace_update_num_locks = 10000;
 
@@ -181,6 +189,9 @@ struct AdvancedColumnFamilyOptions {
 
   // The filter holds whole keys, too.
   bool memtable_whole_key_filtering = false;
+
+  // The same for the average of the steps between two seeks.
+  compassdb::LaterOption<uint32_t, 0> memtable_avg_op_scan_flush_trigger;
 
   // Size of huge pages for memtables in bytes; 0 for ordinary memory.
   size_t memtable_huge_page_size = 0;

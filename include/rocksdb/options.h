@@ -24,6 +24,7 @@
 #include "rocksdb/data_structure.h"
 #include "rocksdb/env.h"
 #include "rocksdb/file_checksum.h"
+#include "rocksdb/later_option.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/sst_partitioner.h"
 #include "rocksdb/types.h"
@@ -387,6 +388,9 @@ struct DBOptions {
   // Keep them in a hidden column family rather than in memory.
   bool persist_stats_to_disk = false;
 
+  // Open the files of tables in the background, after the database is open.
+  compassdb::LaterOption<bool, false> open_files_async;
+
   // Memory for them. [dynamic]
   size_t stats_history_buffer_size = 1024 * 1024;
 
@@ -415,6 +419,9 @@ struct DBOptions {
 
   // Locks spin before they sleep.
   bool use_adaptive_mutex = false;
+
+  // Write the identity of the database into a file of its own, IDENTITY.
+  compassdb::LaterOption<bool, true> write_identity_file;
 
   // The defaults.
   DBOptions();
@@ -513,7 +520,7 @@ struct DBOptions {
   bool avoid_unnecessary_blocking_io = false;
 
   // The identity of the database is in the manifest, too.
-  bool write_dbid_to_manifest = false;
+  bool write_dbid_to_manifest = true;
 
   // Bytes that are read ahead from logs in recovery; 0 for a choice by the engine.
   size_t log_readahead_size = 0;
@@ -670,6 +677,9 @@ struct ReadOptions {
 
   // With async_io, MultiGet() reads several levels at the same time. Default: true.
   bool optimize_multiget_for_io;
+
+  // Iterators do not read ahead beyond their bounds.
+  compassdb::LaterOption<bool, true> auto_readahead_size;
 
   // The defaults, the second form with verify_checksums and fill_cache given.
   ReadOptions();

@@ -11,6 +11,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/customizable.h"
 #include "rocksdb/env.h"
+#include "rocksdb/later_option.h"
 #include "rocksdb/options.h"
 #include "rocksdb/status.h"
 
@@ -165,6 +166,9 @@ struct BlockBasedTableOptions {
   // Keys are stored without what they share with the one before.
   bool use_delta_encoding = true;
 
+  // Values of a data block are stored behind its keys.
+  compassdb::LaterOption<bool, false> separate_key_value_in_data_block;
+
   // Filters for keys that do not exist; null for none.
   std::shared_ptr<const FilterPolicy> filter_policy = nullptr;
 
@@ -210,6 +214,14 @@ struct BlockBasedTableOptions {
   };
   PrepopulateBlockCache prepopulate_block_cache =
       PrepopulateBlockCache::kDisable;
+
+  // How a key is searched in an index block.
+  enum BlockSearchType : char {
+    kBinary = 0x00,
+    kInterpolation = 0x01,
+    kAuto = 0x02,
+  };
+  compassdb::LaterOption<BlockSearchType, kBinary> index_block_search_type;
 
   // See max_auto_readahead_size.
   size_t initial_auto_readahead_size = 8 * 1024;

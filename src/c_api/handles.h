@@ -61,31 +61,14 @@ struct rocksdb_transactiondb_t { rocksdb::TransactionDB* rep; };
 struct rocksdb_optimistictransactiondb_t { rocksdb::OptimisticTransactionDB* rep; };
 struct rocksdb_transaction_t { rocksdb::Transaction* rep; };
 
-// `later` has options of later versions of RocksDB, which have no effect here and can only be read back.
-struct rocksdb_options_t {
-  rocksdb::Options rep;
-  struct {
-    uint32_t memtable_op_scan_flush_trigger = 0;
-    uint32_t memtable_avg_op_scan_flush_trigger = 0;
-    bool open_files_async = false;
-    bool write_identity_file = true;
-  } later = {};
-};
-struct rocksdb_block_based_table_options_t {
-  rocksdb::BlockBasedTableOptions rep;
-  struct {
-    int index_block_search_type = 0;
-    bool separate_key_value_in_data_block = false;
-  } later = {};
-};
+struct rocksdb_options_t { rocksdb::Options rep; };
+struct rocksdb_block_based_table_options_t { rocksdb::BlockBasedTableOptions rep; };
 struct rocksdb_cuckoo_table_options_t { rocksdb::CuckooTableOptions rep; };
 struct rocksdb_universal_compaction_options_t { rocksdb::CompactionOptionsUniversal rep; };
 struct rocksdb_fifo_compaction_options_t {
   rocksdb::CompactionOptionsFIFO rep;
-  struct {
-    uint64_t max_data_files_size = 0;
-    bool use_kv_ratio_compaction = false;
-  } later = {};
+  // What `rep` cannot hold.
+  struct { uint64_t max_data_files_size = 0; } later = {};
 };
 struct rocksdb_writeoptions_t { rocksdb::WriteOptions rep; };
 struct rocksdb_flushoptions_t { rocksdb::FlushOptions rep; };
@@ -108,9 +91,6 @@ struct rocksdb_readoptions_t {
   rocksdb::Slice lower_bound;
   rocksdb::Slice timestamp;
   rocksdb::Slice iter_start_ts;
-  struct {
-    bool auto_readahead_size = true;
-  } later = {};
 };
 struct rocksdb_compactoptions_t {
   rocksdb::CompactRangeOptions rep;

@@ -7,9 +7,17 @@ namespace compassdb {
 template <class Field>
 concept Duration = requires(const Field& field) { field.count(); };
 
+// LaterOption of rocksdb/later_option.h.
+template <class Field>
+concept Later = requires { typename Field::Value; };
+
 template <class Field, class Value>
 void StoreOption(Field* field, Value value) {
-  *field = static_cast<Field>(value);
+  if constexpr (Later<Field>) {
+    *field = static_cast<typename Field::Value>(value);
+  } else {
+    *field = static_cast<Field>(value);
+  }
 }
 
 template <class Value, class Field>

@@ -263,7 +263,10 @@ void rocksdb_options_set_universal_compaction_options(rocksdb_options_t* opt,
 
 void rocksdb_options_set_fifo_compaction_options(rocksdb_options_t* opt,
                                                  rocksdb_fifo_compaction_options_t* fifo) {
-  MustSucceed([&] { opt->rep.compaction_options_fifo = fifo->rep; });
+  MustSucceed([&] {
+    opt->rep.compaction_options_fifo = fifo->rep;
+    opt->rep.compaction_options_fifo.max_data_files_size_is_set = fifo->later.max_data_files_size != 0;
+  });
 }
 
 void rocksdb_options_enable_statistics(rocksdb_options_t* opt) {

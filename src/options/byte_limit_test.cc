@@ -3,7 +3,9 @@
 
 #include <cstring>
 
+#include "rocksdb/later_option.h"
 #include "rocksdb/options.h"
+#include "rocksdb/table.h"
 #include "util/random.h"
 
 namespace compassdb {
@@ -43,6 +45,45 @@ TEST(ByteLimit, FitsTheEndOfDbOptions) {
   EXPECT_EQ(6u, sizeof(ByteLimit));
   EXPECT_EQ(656u, sizeof(DBOptions));
   EXPECT_EQ(1424u, sizeof(rocksdb::Options));
+}
+
+template <class Option>
+void ReadsWhatWasWritten(std::initializer_list<typename Option::Value> values) {
+  const typename Option::Value initial = Option();
+  for (const auto value : values) {
+    EXPECT_EQ(value, Option(value));
+    Option copy;
+    copy = value;
+    EXPECT_EQ(value, copy);
+  }
+  Random random(3);
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string bytes = random.Bytes(sizeof(Option));
+    Option option;
+    std::memcpy(static_cast<void*>(&option), bytes.data(), bytes.size());
+    read += option != initial;
+  }
+  EXPECT_LE(read, 5);
+  for (int byte = 0; byte < 256; ++byte) {
+    Option option;
+    std::memset(static_cast<void*>(&option), byte, sizeof(option));
+    EXPECT_EQ(initial, option) << byte;
+  }
+}
+
+TEST(LaterOption, ReadsWhatWasWritten) {
+  ReadsWhatWasWritten<LaterOption<bool, false>>({false, true});
+  ReadsWhatWasWritten<LaterOption<bool, true>>({false, true});
+  ReadsWhatWasWritten<LaterOption<uint32_t, 0>>({0, 1, 255, 256, 1u << 31, UINT32_MAX});
+  ReadsWhatWasWritten<decltype(rocksdb::BlockBasedTableOptions::index_block_search_type)>(
+      {rocksdb::BlockBasedTableOptions::kBinary, rocksdb::BlockBasedTableOptions::kAuto});
+}
+
+TEST(LaterOption, StructsKeepTheirSizes) {
+  EXPECT_EQ(264u, sizeof(rocksdb::BlockBasedTableOptions));
+  EXPECT_EQ(144u, sizeof(rocksdb::ReadOptions));
+  EXPECT_EQ(488u, sizeof(rocksdb::AdvancedColumnFamilyOptions));
 }
 
 }  // namespace

@@ -156,6 +156,10 @@ void AddInfoLog(OptionTable<DBOptions>* t) {
                                  "for GetStatsHistory"));
   t->push_back(Scalar<DBOptions>(FIELD(persist_stats_to_disk), kFixed, kNo,
                                  "the history of statistics is kept in memory"));
+  t->push_back(Later<DBOptions>(FIELD(open_files_async), kFixed, kHint,
+                                "an open never reads tables: their files are opened when they are read first"));
+  t->push_back(Later<DBOptions>(FIELD(write_identity_file), kFixed, kNo,
+                                "a directory is recognized by its file IDENTITY"));
   t->push_back(Scalar<DBOptions>(FIELD(stats_history_buffer_size), kMutable, kYes,
                                  "for GetStatsHistory"));
   t->push_back(Scalar<DBOptions>(FIELD(dump_malloc_stats), kFixed, kHint,

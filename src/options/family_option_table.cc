@@ -149,6 +149,10 @@ void AddMemtables(OptionTable<F>* t) {
                          "seeks walk down the skip list; no filter of prefixes"));
   t->push_back(Scalar<F>(FIELD(memtable_whole_key_filtering), kMutable, kHint,
                          "memtables always have a filter of whole keys"));
+  for (auto [name, member] : {std::pair(FIELD(memtable_op_scan_flush_trigger)),
+                              std::pair(FIELD(memtable_avg_op_scan_flush_trigger))}) {
+    t->push_back(Later<F>(name, member, kFixed, kNo, "iterators do not ask for flushes"));
+  }
   t->push_back(Scalar<F>(FIELD(memtable_huge_page_size), kMutable, kHint,
                          "memory comes from the allocator"));
   t->push_back(Object<F>(FIELD(memtable_insert_with_hint_prefix_extractor), kFixed, kHint,
@@ -391,7 +395,10 @@ const OptionTable<rocksdb::CompactionOptionsFIFO>& FifoOptionTable() {
         Scalar<Fifo>("max_table_files_size", &Fifo::max_table_files_size, kMutable, kYes,
                      "the oldest tables are dropped above it"),
         ROW(CompactionOptionsFIFO, allow_compaction, "true is refused"),
-        ROW(CompactionOptionsFIFO, age_for_warm, "only 0")};
+        ROW(CompactionOptionsFIFO, age_for_warm, "only 0"),
+        Later<Fifo>("use_kv_ratio_compaction", &Fifo::use_kv_ratio_compaction, kMutable, kHint, "true is refused"),
+        Later<Fifo>("max_data_files_size_is_set", &Fifo::max_data_files_size_is_set, kMutable, kHint,
+                    "true is refused")};
     t->push_back(Retired<rocksdb::CompactionOptionsFIFO>("ttl"));
     return t;
   }();

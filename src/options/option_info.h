@@ -17,6 +17,7 @@
 #include "options/option_value.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/customizable.h"
+#include "rocksdb/later_option.h"
 
 namespace compassdb {
 
@@ -252,6 +253,29 @@ OptionInfo<S> Scalar(const char* name, T C::*member, unsigned flags, Support sup
       return std::to_string(static_cast<int>(options.*member));
     };
   }
+  return info;
+}
+
+// The same for one that RocksDB 7.8 does not know: it is only printed if it is set.
+template <class S, class C, class T, T kDefault>
+OptionInfo<S> Later(const char* name, LaterOption<T, kDefault> C::*member, unsigned flags,
+                    Support support, const char* note) {
+  OptionInfo<S> info{name, TypeName<T>(), flags, support, note, nullptr, nullptr, nullptr};
+  info.parse = [name, member](const ConfigOptions&, const std::string&, const std::string& value,
+                              S* options) {
+    T parsed{};
+    if (!ParseValue(value, &parsed)) return BadOptionValue(name, value, TypeName<T>());
+    options->*member = parsed;
+    return Status::OK();
+  };
+  info.is_set = [member](const S& options) { return options.*member != kDefault; };
+  info.format = [member](const ConfigOptions&, const S& options) {
+    const T value = options.*member;
+    return value == kDefault ? std::string() : FormatValue(value);
+  };
+  info.format_for_log = [member](const S& options) {
+    return std::to_string(static_cast<uint32_t>(static_cast<T>(options.*member)));
+  };
   return info;
 }
 

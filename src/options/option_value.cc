@@ -94,6 +94,10 @@ ENUM_NAMES(BlockBasedTableOptions::IndexShorteningMode,
             {"kShortenSeparators", BlockBasedTableOptions::IndexShorteningMode::kShortenSeparators},
             {"kShortenSeparatorsAndSuccessor",
              BlockBasedTableOptions::IndexShorteningMode::kShortenSeparatorsAndSuccessor}})
+ENUM_NAMES(BlockBasedTableOptions::BlockSearchType,
+           {{"kBinary", BlockBasedTableOptions::kBinary},
+            {"kInterpolation", BlockBasedTableOptions::kInterpolation},
+            {"kAuto", BlockBasedTableOptions::kAuto}})
 ENUM_NAMES(BlockBasedTableOptions::PrepopulateBlockCache,
            {{"kDisable", BlockBasedTableOptions::PrepopulateBlockCache::kDisable},
             {"kFlushOnly", BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly}})

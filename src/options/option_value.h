@@ -50,6 +50,8 @@ const EnumNames<rocksdb::BlockBasedTableOptions::DataBlockIndexType>& NamesOf(
     rocksdb::BlockBasedTableOptions::DataBlockIndexType);
 const EnumNames<rocksdb::BlockBasedTableOptions::IndexShorteningMode>& NamesOf(
     rocksdb::BlockBasedTableOptions::IndexShorteningMode);
+const EnumNames<rocksdb::BlockBasedTableOptions::BlockSearchType>& NamesOf(
+    rocksdb::BlockBasedTableOptions::BlockSearchType);
 const EnumNames<rocksdb::BlockBasedTableOptions::PrepopulateBlockCache>& NamesOf(
     rocksdb::BlockBasedTableOptions::PrepopulateBlockCache);
 const EnumNames<DataOrder>& NamesOf(DataOrder);

@@ -21,6 +21,10 @@ template <class S>
 std::string DefaultOf(const OptionInfo<S>& option) {
   if (option.type == std::string("struct")) return "";
   std::string text = option.format(ConfigOptions(), S());
+  if (text.empty() && option.format_for_log != nullptr) {  // a default that is not printed
+    text = option.format_for_log(S());
+    if (option.type == std::string("bool")) text = text == "0" ? "false" : "true";
+  }
   if (option.name == std::string("info_log_level")) return "INFO_LEVEL";  // DEBUG in debug builds
   return text.empty() ? "" : "`" + text + "`";
 }

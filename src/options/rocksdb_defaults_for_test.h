@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RocksDB 7.8.3 prints for its default options, one option per line.
+// What RocksDB 7.8.3 prints for its default options, one option per line; but write_dbid_to_manifest is true, as since
+// RocksDB 9.7.
 #pragma once
 
 namespace compassdb {
@@ -27,7 +28,7 @@ lowest_used_cache_tier=kNonVolatileBlockTier
 bgerror_resume_retry_interval=1000000
 best_efforts_recovery=false
 log_readahead_size=0
-write_dbid_to_manifest=false
+write_dbid_to_manifest=true
 wal_compression=kNoCompression
 manual_wal_flush=false
 db_host_id=__hostname__

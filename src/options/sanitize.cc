@@ -347,6 +347,14 @@ Status ValidateFifo(const ColumnFamilyOptions& options, const std::string& where
     return Status::NotSupported(where + "compaction_options_fifo.age_for_warm",
                                 "there are no temperatures");
   }
+  if (options.compaction_options_fifo.max_data_files_size_is_set) {
+    return Status::NotSupported(where + "compaction_options_fifo.max_data_files_size",
+                                "set max_table_files_size");
+  }
+  if (options.compaction_options_fifo.use_kv_ratio_compaction) {
+    return Status::NotSupported(where + "compaction_options_fifo.use_kv_ratio_compaction",
+                                "small tables are not merged");
+  }
   return Status::OK();
 }
 

@@ -95,6 +95,7 @@ void AddBlocks(OptionTable<B>* t) {
   t->push_back(Scalar<B>("use_delta_encoding", &B::use_delta_encoding, kNoParse | kNoPrint, kHint,
                          kOwnBlocks));
   t->back().parse = nullptr;
+  t->push_back(Later<B>(FIELD(separate_key_value_in_data_block), kFixed, kHint, kOwnBlocks));
   t->push_back(Scalar<B>(FIELD(format_version), kFixed, kHint, "the engine's format versions"));
   t->push_back(Scalar<B>(FIELD(read_amp_bytes_per_bit), kFixed, kHint,
                          "one block is read per record found"));
@@ -118,6 +119,7 @@ void AddBlocks(OptionTable<B>* t) {
 
 void AddIndex(OptionTable<B>* t) {
   t->push_back(Scalar<B>(FIELD(index_type), kFixed, kHint, kOwnIndex));
+  t->push_back(Later<B>(FIELD(index_block_search_type), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(data_block_index_type), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(data_block_hash_table_util_ratio), kFixed, kHint, kOwnIndex));
   t->push_back(Scalar<B>(FIELD(index_shortening), kFixed, kHint, kOwnIndex));

@@ -180,7 +180,6 @@ void PrintDBOptions() {
   SHOW(o.wal_compression);
   SHOW(o.atomic_flush);
   SHOW(o.avoid_unnecessary_blocking_io);
-  SHOW(o.write_dbid_to_manifest);
   SHOW(o.log_readahead_size);
   SHOW(o.best_efforts_recovery);
   SHOW(o.max_bgerror_resume_count);

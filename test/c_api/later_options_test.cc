@@ -62,6 +62,37 @@ TEST_F(LaterOptionsTest, CopiesHaveThemToo) {
   rocksdb_options_destroy(copy);
 }
 
+TEST_F(LaterOptionsTest, RefusedAtOpen) {
+  const auto refusal = [this] {
+    Error error;
+    EXPECT_EQ(rocksdb_open(options_, path().c_str(), error), nullptr);
+    return error.Take();
+  };
+  rocksdb_options_set_write_identity_file(options_, 0);
+  EXPECT_NE(refusal().find("write_identity_file"), std::string::npos);
+  rocksdb_options_set_write_identity_file(options_, 1);
+  rocksdb_options_set_memtable_op_scan_flush_trigger(options_, 123456789);
+  EXPECT_NE(refusal().find("memtable_op_scan_flush_trigger"), std::string::npos);
+  rocksdb_options_set_memtable_op_scan_flush_trigger(options_, 0);
+  rocksdb_options_set_memtable_avg_op_scan_flush_trigger(options_, 7);
+  EXPECT_NE(refusal().find("memtable_avg_op_scan_flush_trigger"), std::string::npos);
+  rocksdb_options_set_memtable_avg_op_scan_flush_trigger(options_, 0);
+  rocksdb_options_set_compaction_style(options_, rocksdb_fifo_compaction);
+  rocksdb_fifo_compaction_options_t* const fifo = rocksdb_fifo_compaction_options_create();
+  rocksdb_fifo_compaction_options_set_max_data_files_size(fifo, 1 << 30);
+  rocksdb_options_set_fifo_compaction_options(options_, fifo);
+  EXPECT_NE(refusal().find("max_data_files_size"), std::string::npos);
+  rocksdb_fifo_compaction_options_set_max_data_files_size(fifo, 0);
+  rocksdb_fifo_compaction_options_set_use_kv_ratio_compaction(fifo, 1);
+  rocksdb_options_set_fifo_compaction_options(options_, fifo);
+  EXPECT_NE(refusal().find("use_kv_ratio_compaction"), std::string::npos);
+  rocksdb_fifo_compaction_options_destroy(fifo);
+  rocksdb_options_set_compaction_style(options_, rocksdb_level_compaction);
+  rocksdb_options_set_open_files_async(options_, 1);
+  Open();
+  ExpectOption("open_files_async=true");
+}
+
 TEST_F(LaterOptionsTest, FamiliesInOtherPaths) {
   rocksdb_dbpath_t* const path_of_family = rocksdb_dbpath_create(path("family").c_str(), 1 << 30);
   const rocksdb_dbpath_t* paths[] = {path_of_family};
