@@ -69,6 +69,10 @@ class WriteBufferManager final {
     MaybeEndWriteStall();
   }
 
+  // Whether writes wait at all; without, those that do continue. An extension: later versions of
+  // RocksDB have it.
+  void SetAllowStall(bool new_allow_stall);
+
   // Whether some memtable should be flushed: active ones use over 7/8 of the limit, or all together
   // the whole limit and active ones at least half of it.
   bool ShouldFlush() const {
@@ -80,7 +84,7 @@ class WriteBufferManager final {
 
   // Whether writes should wait.
   bool ShouldStall() const {
-    return allow_stall_ && enabled() && (IsStallActive() || IsStallThresholdExceeded());
+    return AllowsStall() && enabled() && (IsStallActive() || IsStallThresholdExceeded());
   }
   bool IsStallActive() const {
     return stall_active_.load(std::memory_order_relaxed);
@@ -110,10 +114,15 @@ class WriteBufferManager final {
   // Databases that wait; guarded by mu_.
   std::list<StallInterface*> queue_;
   std::mutex mu_;
+  // Set under mu_, read without it: AllowsStall().
   bool allow_stall_;
   // Set under mu_, read without it.
   std::atomic<bool> stall_active_;
 
+  bool AllowsStall() const {
+    return __atomic_load_n(&allow_stall_, __ATOMIC_RELAXED);
+  }
+  void EndWriteStallLocked();
   void ReserveMemWithCache(size_t mem);
   void FreeMemWithCache(size_t mem);
 };

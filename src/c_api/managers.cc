@@ -58,8 +58,9 @@ void rocksdb_write_buffer_manager_set_buffer_size(rocksdb_write_buffer_manager_t
   MustSucceed([&] { wbm->rep->SetBufferSize(new_size); });
 }
 
-// No effect: WriteBufferManager has no SetAllowStall yet (docs/compatibility.md).
-void rocksdb_write_buffer_manager_set_allow_stall(rocksdb_write_buffer_manager_t*, bool) {}
+void rocksdb_write_buffer_manager_set_allow_stall(rocksdb_write_buffer_manager_t* wbm, bool new_allow_stall) {
+  MustSucceed([&] { wbm->rep->SetAllowStall(new_allow_stall); });
+}
 
 rocksdb_sst_file_manager_t* rocksdb_sst_file_manager_create(rocksdb_env_t* env) {
   return OrNull([&] {

@@ -307,12 +307,30 @@ TEST(WriteBufferManager, ChargesTheCache) {
   EXPECT_EQ(cache->GetPinnedUsage(), 0u);
 }
 
+struct Stalled : rocksdb::StallInterface {
+  void Block() override {}
+  void Signal() override { ++signals; }
+  int signals = 0;
+};
+
+TEST(WriteBufferManager, StallsEndWhenTheyAreForbidden) {
+  Stalled first, second;
+  rocksdb::WriteBufferManager manager(1000, nullptr, false);
+  manager.ReserveMem(1500);
+  EXPECT_FALSE(manager.ShouldStall());
+  manager.SetAllowStall(true);
+  EXPECT_TRUE(manager.ShouldStall());
+  manager.BeginWriteStall(&first);
+  EXPECT_EQ(first.signals, 0);
+  manager.SetAllowStall(false);
+  EXPECT_EQ(first.signals, 1);
+  EXPECT_FALSE(manager.IsStallActive());
+  manager.BeginWriteStall(&second);
+  EXPECT_EQ(second.signals, 1);
+}
+
 TEST(WriteBufferManager, StallsEndWhenMemoryIsFreed) {
-  struct Stalled : rocksdb::StallInterface {
-    void Block() override {}
-    void Signal() override { ++signals; }
-    int signals = 0;
-  } first, second;
+  Stalled first, second;
   rocksdb::WriteBufferManager manager(1000, nullptr, true);
   manager.ReserveMem(1500);
   ASSERT_TRUE(manager.ShouldStall());

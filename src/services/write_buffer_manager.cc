@@ -85,15 +85,24 @@ void WriteBufferManager::BeginWriteStall(StallInterface* wbm_stall) {
 }
 
 void WriteBufferManager::MaybeEndWriteStall() {
-  if (!allow_stall_ || !IsStallActive() || (enabled() && IsStallThresholdExceeded())) return;
+  if (!AllowsStall() || !IsStallActive() || (enabled() && IsStallThresholdExceeded())) return;
   std::lock_guard<std::mutex> lock(mu_);
+  EndWriteStallLocked();
+}
+
+void WriteBufferManager::SetAllowStall(bool new_allow_stall) {
+  std::lock_guard<std::mutex> lock(mu_);
+  __atomic_store_n(&allow_stall_, new_allow_stall, __ATOMIC_RELAXED);
+  if (!new_allow_stall) EndWriteStallLocked();
+}
+
+void WriteBufferManager::EndWriteStallLocked() {
   if (!stall_active_.exchange(false, std::memory_order_relaxed)) return;
   for (StallInterface* stalled : queue_) stalled->Signal();
   queue_.clear();
 }
 
 void WriteBufferManager::RemoveDBFromQueue(StallInterface* wbm_stall) {
-  if (!enabled() || !allow_stall_) return;
   {
     std::lock_guard<std::mutex> lock(mu_);
     queue_.remove(wbm_stall);
