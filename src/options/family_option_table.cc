@@ -95,6 +95,13 @@ OptionInfo<F> Collectors() {
     }
     return list.empty() ? list : "{" + list + "}";
   };
+  info.format_for_log = [](const F& options) {
+    std::string list;
+    for (const auto& factory : options.table_properties_collector_factories) {
+      if (factory != nullptr) list += (list.empty() ? "" : "; ") + factory->ToString();
+    }
+    return list;
+  };
   info.is_set = [](const F& o) { return !o.table_properties_collector_factories.empty(); };
   return info;
 }

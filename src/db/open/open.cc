@@ -348,6 +348,7 @@ Status DbOpener::OpenParts(std::vector<ColumnFamilyHandle*>* handles) {
   rocksdb::Header(config.info_log.get(), "CompassDB, API of RocksDB version: %s",
                   rocksdb::GetRocksVersionAsString().c_str());
   rocksdb::Header(config.info_log.get(), "DB Session ID: %s", config.session_id.c_str());
+  rocksdb::Header(config.info_log.get(), "Jemalloc supported: 0");
   request_.options.Dump(config.info_log.get());
   WarnAboutHints(config.info_log.get(), request_.options, families);
   if (wal_compression_missing_) {

@@ -3,6 +3,7 @@
 #include "db/testing/db_test_util.h"
 #include "rocksdb/sst_file_manager.h"
 #include "rocksdb/thread_status.h"
+#include "rocksdb/utilities/table_properties_collectors.h"
 
 namespace compassdb {
 namespace {
@@ -72,6 +73,21 @@ TEST_F(ObservationTest, ChangedOptionsInLog) {
     at = log.find(line, at);
     ASSERT_NE(at, std::string::npos) << line << " is missing, or not in this order, in " << log;
   }
+}
+
+TEST_F(ObservationTest, CollectorsInLog) {
+  for (const size_t window : {5, 6}) {
+    options_.table_properties_collector_factories.push_back(
+        rocksdb::NewCompactOnDeletionCollectorFactory(window, 10, 0.5));
+  }
+  OpenDb();
+  std::string log;
+  ASSERT_TRUE(rocksdb::ReadFileToString(env_.get(), name_ + "/LOG", &log).ok());
+  const std::string text = " Deletion trigger = 10 Deletion ratio = 0.5)";
+  EXPECT_NE(log.find("Options.table_properties_collectors: CompactOnDeletionCollector (Sliding window size = 5" + text +
+                     "; CompactOnDeletionCollector (Sliding window size = 6" + text + "\n"),
+            std::string::npos)
+      << log;
 }
 
 TEST_F(ObservationTest, ARecoveryInLog) {
