@@ -70,7 +70,7 @@ rocksdb_column_family_handle_t* rocksdb_get_default_column_family_handle(rocksdb
 }
 
 void rocksdb_drop_column_family(rocksdb_t* db, rocksdb_column_family_handle_t* handle, char** errptr) {
-  Succeeds(errptr, [&] { return db->rep->DropColumnFamily(handle->rep); });
+  Succeeds(errptr, [&] { return db->rep->DropColumnFamily(compassdb::Family(handle)); });
 }
 
 void rocksdb_column_family_handle_destroy(rocksdb_column_family_handle_t* handle) {

@@ -71,7 +71,7 @@ rocksdb_export_import_files_metadata_t* rocksdb_checkpoint_export_column_family(
   Succeeds(errptr, [&] {
     auto handle = std::make_unique<rocksdb_export_import_files_metadata_t>();
     rocksdb::ExportImportFilesMetaData* metadata = nullptr;
-    const rocksdb::Status s = checkpoint->rep->ExportColumnFamily(column_family->rep, export_dir, &metadata);
+    const rocksdb::Status s = checkpoint->rep->ExportColumnFamily(compassdb::Family(column_family), export_dir, &metadata);
     const std::unique_ptr<rocksdb::ExportImportFilesMetaData> owned(metadata);
     if (!s.ok()) return s;
     handle->rep = std::move(*owned);

@@ -40,6 +40,12 @@ struct rocksdb_column_family_handle_t {
   rocksdb::ColumnFamilyHandle* rep;
   bool borrowed = false;
 };
+namespace compassdb {
+// Null for null, which methods refuse.
+inline rocksdb::ColumnFamilyHandle* Family(const rocksdb_column_family_handle_t* handle) {
+  return handle == nullptr ? nullptr : handle->rep;
+}
+}  // namespace compassdb
 struct rocksdb_iterator_t { rocksdb::Iterator* rep; };
 struct rocksdb_pinnableslice_t { rocksdb::PinnableSlice rep; };
 struct rocksdb_pinnable_handle_t { rocksdb::PinnableSlice rep; };

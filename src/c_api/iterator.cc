@@ -30,7 +30,7 @@ rocksdb_iterator_t* rocksdb_create_iterator(rocksdb_t* db, const rocksdb_readopt
 rocksdb_iterator_t* rocksdb_create_iterator_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                                                rocksdb_column_family_handle_t* column_family) {
   return OrNull(
-      [&] { return new rocksdb_iterator_t{db->rep->NewIterator(options->rep, column_family->rep)}; });
+      [&] { return new rocksdb_iterator_t{db->rep->NewIterator(options->rep, compassdb::Family(column_family))}; });
 }
 
 void rocksdb_create_iterators(rocksdb_t* db, rocksdb_readoptions_t* opts,

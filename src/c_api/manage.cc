@@ -85,7 +85,7 @@ char* rocksdb_property_value(rocksdb_t* db, const char* propname) {
 
 char* rocksdb_property_value_cf(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                                 const char* propname) {
-  return Property(db->rep, column_family->rep, propname);
+  return Property(db->rep, compassdb::Family(column_family), propname);
 }
 
 int rocksdb_property_int(rocksdb_t* db, const char* propname, uint64_t* out_val) {
@@ -94,7 +94,7 @@ int rocksdb_property_int(rocksdb_t* db, const char* propname, uint64_t* out_val)
 
 int rocksdb_property_int_cf(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                             const char* propname, uint64_t* out_val) {
-  return IntProperty(db->rep, column_family->rep, propname, out_val);
+  return IntProperty(db->rep, compassdb::Family(column_family), propname, out_val);
 }
 
 char* rocksdb_transactiondb_property_value(rocksdb_transactiondb_t* db, const char* propname) {
@@ -127,7 +127,7 @@ void rocksdb_approximate_sizes_cf(rocksdb_t* db, rocksdb_column_family_handle_t*
                                   int num_ranges, const char* const* range_start_key,
                                   const size_t* range_start_key_len, const char* const* range_limit_key,
                                   const size_t* range_limit_key_len, uint64_t* sizes, char** errptr) {
-  ApproximateSizes(db, column_family->rep,
+  ApproximateSizes(db, compassdb::Family(column_family),
                    {num_ranges, range_start_key, range_start_key_len, range_limit_key, range_limit_key_len},
                    sizes, errptr);
 }
@@ -141,7 +141,7 @@ void rocksdb_compact_range(rocksdb_t* db, const char* start_key, size_t start_ke
 void rocksdb_compact_range_cf(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                               const char* start_key, size_t start_key_len, const char* limit_key,
                               size_t limit_key_len) {
-  Compact(db, rocksdb::CompactRangeOptions(), column_family->rep, OptionalSlice(start_key, start_key_len),
+  Compact(db, rocksdb::CompactRangeOptions(), compassdb::Family(column_family), OptionalSlice(start_key, start_key_len),
           OptionalSlice(limit_key, limit_key_len));
 }
 
@@ -154,7 +154,7 @@ void rocksdb_compact_range_opt(rocksdb_t* db, rocksdb_compactoptions_t* opt, con
 void rocksdb_compact_range_cf_opt(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                                   rocksdb_compactoptions_t* opt, const char* start_key, size_t start_key_len,
                                   const char* limit_key, size_t limit_key_len) {
-  Compact(db, opt->rep, column_family->rep, OptionalSlice(start_key, start_key_len),
+  Compact(db, opt->rep, compassdb::Family(column_family), OptionalSlice(start_key, start_key_len),
           OptionalSlice(limit_key, limit_key_len));
 }
 
@@ -170,7 +170,7 @@ void rocksdb_suggest_compact_range_cf(rocksdb_t* db, rocksdb_column_family_handl
                                       const char* start_key, size_t start_key_len, const char* limit_key,
                                       size_t limit_key_len, char** errptr) {
   Succeeds(errptr, [&] {
-    return rocksdb::experimental::SuggestCompactRange(db->rep, column_family->rep,
+    return rocksdb::experimental::SuggestCompactRange(db->rep, compassdb::Family(column_family),
                                                       OptionalSlice(start_key, start_key_len).get(),
                                                       OptionalSlice(limit_key, limit_key_len).get());
   });
@@ -193,7 +193,7 @@ void rocksdb_delete_file_in_range_cf(rocksdb_t* db, rocksdb_column_family_handle
                                      const char* start_key, size_t start_key_len, const char* limit_key,
                                      size_t limit_key_len, char** errptr) {
   Succeeds(errptr, [&] {
-    return rocksdb::DeleteFilesInRange(db->rep, column_family->rep,
+    return rocksdb::DeleteFilesInRange(db->rep, compassdb::Family(column_family),
                                        OptionalSlice(start_key, start_key_len).get(),
                                        OptionalSlice(limit_key, limit_key_len).get());
   });
@@ -205,7 +205,7 @@ void rocksdb_flush(rocksdb_t* db, const rocksdb_flushoptions_t* options, char** 
 
 void rocksdb_flush_cf(rocksdb_t* db, const rocksdb_flushoptions_t* options,
                       rocksdb_column_family_handle_t* column_family, char** errptr) {
-  Succeeds(errptr, [&] { return db->rep->Flush(options->rep, column_family->rep); });
+  Succeeds(errptr, [&] { return db->rep->Flush(options->rep, compassdb::Family(column_family)); });
 }
 
 void rocksdb_flush_cfs(rocksdb_t* db, const rocksdb_flushoptions_t* options,
@@ -257,7 +257,7 @@ void rocksdb_wait_for_compact(rocksdb_t* db, rocksdb_wait_for_compact_options_t*
 void rocksdb_increase_full_history_ts_low(rocksdb_t* db, rocksdb_column_family_handle_t* column_family,
                                           const char* ts_low, size_t ts_lowlen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->IncreaseFullHistoryTsLow(column_family->rep, std::string(ts_low, ts_lowlen));
+    return db->rep->IncreaseFullHistoryTsLow(compassdb::Family(column_family), std::string(ts_low, ts_lowlen));
   });
 }
 
@@ -267,7 +267,7 @@ char* rocksdb_get_full_history_ts_low(rocksdb_t* db, rocksdb_column_family_handl
   *ts_lowlen = 0;
   Succeeds(errptr, [&] {
     std::string timestamp;
-    const rocksdb::Status s = db->rep->GetFullHistoryTsLow(column_family->rep, &timestamp);
+    const rocksdb::Status s = db->rep->GetFullHistoryTsLow(compassdb::Family(column_family), &timestamp);
     if (s.ok()) {
       result = compassdb::CopyBytes(timestamp);
       *ts_lowlen = timestamp.size();

@@ -98,7 +98,7 @@ rocksdb_column_family_metadata_t* rocksdb_get_column_family_metadata_cf(
     rocksdb_t* db, rocksdb_column_family_handle_t* column_family) {
   return OrNull([&] {
     auto family = std::make_unique<rocksdb_column_family_metadata_t>();
-    db->rep->GetColumnFamilyMetaData(column_family->rep, &family->rep);
+    db->rep->GetColumnFamilyMetaData(compassdb::Family(column_family), &family->rep);
     return family.release();
   });
 }

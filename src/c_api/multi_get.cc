@@ -102,7 +102,7 @@ void rocksdb_batched_multi_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* op
                                   const char* const* keys_list, const size_t* keys_list_sizes,
                                   rocksdb_pinnableslice_t** values, char** errs, const bool sorted_input) {
   BatchedMultiGet(
-      db, options, column_family->rep, num_keys, [&] { return Slices(keys_list, keys_list_sizes, num_keys); },
+      db, options, compassdb::Family(column_family), num_keys, [&] { return Slices(keys_list, keys_list_sizes, num_keys); },
       values, errs, sorted_input);
 }
 
@@ -116,7 +116,7 @@ void rocksdb_batched_multi_get_cf_slice(rocksdb_t* db, const rocksdb_readoptions
     for (size_t i = 0; i < num_keys; ++i) keys.emplace_back(keys_list[i].data, keys_list[i].size);
     return keys;
   };
-  BatchedMultiGet(db, options, column_family->rep, num_keys, keys_of, values, errs, sorted_input);
+  BatchedMultiGet(db, options, compassdb::Family(column_family), num_keys, keys_of, values, errs, sorted_input);
 }
 
 }  // extern "C"

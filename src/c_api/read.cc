@@ -67,7 +67,7 @@ char* rocksdb_get_cf(rocksdb_t* db, const rocksdb_readoptions_t* options,
                      rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                      size_t* vallen, char** errptr) {
   return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
-    return db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+    return db->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -80,7 +80,7 @@ char* rocksdb_get_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options, c
 char* rocksdb_get_cf_with_ts(rocksdb_t* db, const rocksdb_readoptions_t* options,
                              rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                              size_t* vallen, char** ts, size_t* tslen, char** errptr) {
-  return GetWithTimestamp(db, options, column_family->rep, Slice(key, keylen), vallen, ts, tslen, errptr);
+  return GetWithTimestamp(db, options, compassdb::Family(column_family), Slice(key, keylen), vallen, ts, tslen, errptr);
 }
 
 unsigned char rocksdb_key_may_exist(rocksdb_t* db, const rocksdb_readoptions_t* options, const char* key,
@@ -94,7 +94,7 @@ unsigned char rocksdb_key_may_exist_cf(rocksdb_t* db, const rocksdb_readoptions_
                                        rocksdb_column_family_handle_t* column_family, const char* key,
                                        size_t key_len, char** value, size_t* val_len, const char* timestamp,
                                        size_t timestamp_len, unsigned char* value_found) {
-  return KeyMayExist(db, options, column_family->rep, Slice(key, key_len), value, val_len, timestamp,
+  return KeyMayExist(db, options, compassdb::Family(column_family), Slice(key, key_len), value, val_len, timestamp,
                      timestamp_len, value_found);
 }
 
@@ -109,7 +109,7 @@ rocksdb_pinnableslice_t* rocksdb_get_pinned_cf(rocksdb_t* db, const rocksdb_read
                                                rocksdb_column_family_handle_t* column_family, const char* key,
                                                size_t keylen, char** errptr) {
   return ReadPinned(errptr, [&](PinnableSlice* value) {
-    return db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+    return db->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -135,7 +135,7 @@ rocksdb_pinnable_handle_t* rocksdb_get_pinned_cf_v2(rocksdb_t* db, const rocksdb
                                                     rocksdb_column_family_handle_t* column_family,
                                                     const char* key, size_t keylen, char** errptr) {
   return ReadPinned<rocksdb_pinnable_handle_t>(errptr, [&](PinnableSlice* value) {
-    return db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+    return db->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 

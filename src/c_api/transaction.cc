@@ -136,7 +136,7 @@ char* rocksdb_transaction_get_cf(rocksdb_transaction_t* txn, const rocksdb_reado
                                  rocksdb_column_family_handle_t* column_family, const char* key, size_t klen,
                                  size_t* vlen, char** errptr) {
   return ReadValue(vlen, errptr, [&](PinnableSlice* value) {
-    return txn->rep->Get(options->rep, column_family->rep, Slice(key, klen), value);
+    return txn->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, klen), value);
   });
 }
 
@@ -152,7 +152,7 @@ rocksdb_pinnableslice_t* rocksdb_transaction_get_pinned_cf(rocksdb_transaction_t
                                                            rocksdb_column_family_handle_t* column_family,
                                                            const char* key, size_t klen, char** errptr) {
   return ReadPinned(errptr, [&](PinnableSlice* value) {
-    return txn->rep->Get(options->rep, column_family->rep, Slice(key, klen), value);
+    return txn->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, klen), value);
   });
 }
 
@@ -171,7 +171,7 @@ char* rocksdb_transaction_get_for_update_cf(rocksdb_transaction_t* txn, const ro
                                             rocksdb_column_family_handle_t* column_family, const char* key,
                                             size_t klen, size_t* vlen, unsigned char exclusive, char** errptr) {
   return ReadValue(vlen, errptr, [&](PinnableSlice* value) {
-    return txn->rep->GetForUpdate(options->rep, column_family->rep, Slice(key, klen), value, exclusive != 0);
+    return txn->rep->GetForUpdate(options->rep, compassdb::Family(column_family), Slice(key, klen), value, exclusive != 0);
   });
 }
 
@@ -192,7 +192,7 @@ rocksdb_pinnableslice_t* rocksdb_transaction_get_pinned_for_update_cf(
     rocksdb_column_family_handle_t* column_family, const char* key, size_t klen, unsigned char exclusive,
     char** errptr) {
   return ReadPinned(errptr, [&](PinnableSlice* value) {
-    return txn->rep->GetForUpdate(options->rep, column_family->rep, Slice(key, klen), value, exclusive != 0);
+    return txn->rep->GetForUpdate(options->rep, compassdb::Family(column_family), Slice(key, klen), value, exclusive != 0);
   });
 }
 
@@ -223,7 +223,7 @@ void rocksdb_transaction_put(rocksdb_transaction_t* txn, const char* key, size_t
 
 void rocksdb_transaction_put_cf(rocksdb_transaction_t* txn, rocksdb_column_family_handle_t* column_family,
                                 const char* key, size_t klen, const char* val, size_t vlen, char** errptr) {
-  Succeeds(errptr, [&] { return txn->rep->Put(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  Succeeds(errptr, [&] { return txn->rep->Put(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_transaction_merge(rocksdb_transaction_t* txn, const char* key, size_t klen, const char* val,
@@ -233,7 +233,7 @@ void rocksdb_transaction_merge(rocksdb_transaction_t* txn, const char* key, size
 
 void rocksdb_transaction_merge_cf(rocksdb_transaction_t* txn, rocksdb_column_family_handle_t* column_family,
                                   const char* key, size_t klen, const char* val, size_t vlen, char** errptr) {
-  Succeeds(errptr, [&] { return txn->rep->Merge(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  Succeeds(errptr, [&] { return txn->rep->Merge(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_transaction_delete(rocksdb_transaction_t* txn, const char* key, size_t klen, char** errptr) {
@@ -242,7 +242,7 @@ void rocksdb_transaction_delete(rocksdb_transaction_t* txn, const char* key, siz
 
 void rocksdb_transaction_delete_cf(rocksdb_transaction_t* txn, rocksdb_column_family_handle_t* column_family,
                                    const char* key, size_t klen, char** errptr) {
-  Succeeds(errptr, [&] { return txn->rep->Delete(column_family->rep, Slice(key, klen)); });
+  Succeeds(errptr, [&] { return txn->rep->Delete(compassdb::Family(column_family), Slice(key, klen)); });
 }
 
 rocksdb_iterator_t* rocksdb_transaction_create_iterator(rocksdb_transaction_t* txn,
@@ -254,7 +254,7 @@ rocksdb_iterator_t* rocksdb_transaction_create_iterator_cf(rocksdb_transaction_t
                                                            const rocksdb_readoptions_t* options,
                                                            rocksdb_column_family_handle_t* column_family) {
   return OrNull(
-      [&] { return new rocksdb_iterator_t{txn->rep->GetIterator(options->rep, column_family->rep)}; });
+      [&] { return new rocksdb_iterator_t{txn->rep->GetIterator(options->rep, compassdb::Family(column_family))}; });
 }
 
 }  // extern "C"

@@ -91,7 +91,7 @@ char* rocksdb_transactiondb_get_cf(rocksdb_transactiondb_t* txn_db, const rocksd
                                    rocksdb_column_family_handle_t* column_family, const char* key,
                                    size_t keylen, size_t* vallen, char** errptr) {
   return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
-    return txn_db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+    return txn_db->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -108,7 +108,7 @@ rocksdb_pinnableslice_t* rocksdb_transactiondb_get_pinned_cf(rocksdb_transaction
                                                              rocksdb_column_family_handle_t* column_family,
                                                              const char* key, size_t keylen, char** errptr) {
   return ReadPinned(errptr, [&](PinnableSlice* value) {
-    return txn_db->rep->Get(options->rep, column_family->rep, Slice(key, keylen), value);
+    return txn_db->rep->Get(options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -141,7 +141,7 @@ void rocksdb_transactiondb_put_cf(rocksdb_transactiondb_t* txn_db, const rocksdb
                                   rocksdb_column_family_handle_t* column_family, const char* key,
                                   size_t keylen, const char* val, size_t vallen, char** errptr) {
   Succeeds(errptr, [&] {
-    return txn_db->rep->Put(options->rep, column_family->rep, Slice(key, keylen), Slice(val, vallen));
+    return txn_db->rep->Put(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(val, vallen));
   });
 }
 
@@ -154,7 +154,7 @@ void rocksdb_transactiondb_merge_cf(rocksdb_transactiondb_t* txn_db, const rocks
                                     rocksdb_column_family_handle_t* column_family, const char* key,
                                     size_t klen, const char* val, size_t vlen, char** errptr) {
   Succeeds(errptr, [&] {
-    return txn_db->rep->Merge(options->rep, column_family->rep, Slice(key, klen), Slice(val, vlen));
+    return txn_db->rep->Merge(options->rep, compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen));
   });
 }
 
@@ -167,7 +167,7 @@ void rocksdb_transactiondb_delete_cf(rocksdb_transactiondb_t* txn_db, const rock
                                      rocksdb_column_family_handle_t* column_family, const char* key,
                                      size_t keylen, char** errptr) {
   Succeeds(errptr,
-           [&] { return txn_db->rep->Delete(options->rep, column_family->rep, Slice(key, keylen)); });
+           [&] { return txn_db->rep->Delete(options->rep, compassdb::Family(column_family), Slice(key, keylen)); });
 }
 
 void rocksdb_transactiondb_write(rocksdb_transactiondb_t* txn_db, const rocksdb_writeoptions_t* options,
@@ -184,7 +184,7 @@ rocksdb_iterator_t* rocksdb_transactiondb_create_iterator_cf(rocksdb_transaction
                                                              const rocksdb_readoptions_t* options,
                                                              rocksdb_column_family_handle_t* column_family) {
   return OrNull(
-      [&] { return new rocksdb_iterator_t{txn_db->rep->NewIterator(options->rep, column_family->rep)}; });
+      [&] { return new rocksdb_iterator_t{txn_db->rep->NewIterator(options->rep, compassdb::Family(column_family))}; });
 }
 
 void rocksdb_transactiondb_flush(rocksdb_transactiondb_t* txn_db, const rocksdb_flushoptions_t* options,
@@ -194,7 +194,7 @@ void rocksdb_transactiondb_flush(rocksdb_transactiondb_t* txn_db, const rocksdb_
 
 void rocksdb_transactiondb_flush_cf(rocksdb_transactiondb_t* txn_db, const rocksdb_flushoptions_t* options,
                                     rocksdb_column_family_handle_t* column_family, char** errptr) {
-  Succeeds(errptr, [&] { return txn_db->rep->Flush(options->rep, column_family->rep); });
+  Succeeds(errptr, [&] { return txn_db->rep->Flush(options->rep, compassdb::Family(column_family)); });
 }
 
 void rocksdb_transactiondb_flush_cfs(rocksdb_transactiondb_t* txn_db, const rocksdb_flushoptions_t* options,

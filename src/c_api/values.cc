@@ -32,7 +32,7 @@ std::vector<Slice> Slices(const char* const* list, const size_t* sizes, size_t c
 
 std::vector<rocksdb::ColumnFamilyHandle*> Families(const rocksdb_column_family_handle_t* const* list, size_t count) {
   std::vector<rocksdb::ColumnFamilyHandle*> families(count);
-  for (size_t i = 0; i < count; ++i) families[i] = list[i]->rep;
+  for (size_t i = 0; i < count; ++i) families[i] = Family(list[i]);
   return families;
 }
 

@@ -17,7 +17,7 @@ void rocksdb_put_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                     rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                     const char* val, size_t vallen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->Put(options->rep, column_family->rep, Slice(key, keylen), Slice(val, vallen));
+    return db->rep->Put(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(val, vallen));
   });
 }
 
@@ -33,7 +33,7 @@ void rocksdb_put_cf_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options
                             rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                             const char* ts, size_t tslen, const char* val, size_t vallen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->Put(options->rep, column_family->rep, Slice(key, keylen), Slice(ts, tslen),
+    return db->rep->Put(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(ts, tslen),
                         Slice(val, vallen));
   });
 }
@@ -46,7 +46,7 @@ void rocksdb_delete(rocksdb_t* db, const rocksdb_writeoptions_t* options, const 
 void rocksdb_delete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                        rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                        char** errptr) {
-  Succeeds(errptr, [&] { return db->rep->Delete(options->rep, column_family->rep, Slice(key, keylen)); });
+  Succeeds(errptr, [&] { return db->rep->Delete(options->rep, compassdb::Family(column_family), Slice(key, keylen)); });
 }
 
 void rocksdb_delete_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
@@ -58,7 +58,7 @@ void rocksdb_delete_cf_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* opti
                                rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                                const char* ts, size_t tslen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->Delete(options->rep, column_family->rep, Slice(key, keylen), Slice(ts, tslen));
+    return db->rep->Delete(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(ts, tslen));
   });
 }
 
@@ -71,7 +71,7 @@ void rocksdb_singledelete_cf(rocksdb_t* db, const rocksdb_writeoptions_t* option
                              rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                              char** errptr) {
   Succeeds(errptr,
-           [&] { return db->rep->SingleDelete(options->rep, column_family->rep, Slice(key, keylen)); });
+           [&] { return db->rep->SingleDelete(options->rep, compassdb::Family(column_family), Slice(key, keylen)); });
 }
 
 void rocksdb_singledelete_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t* options, const char* key,
@@ -84,7 +84,7 @@ void rocksdb_singledelete_cf_with_ts(rocksdb_t* db, const rocksdb_writeoptions_t
                                      rocksdb_column_family_handle_t* column_family, const char* key,
                                      size_t keylen, const char* ts, size_t tslen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->SingleDelete(options->rep, column_family->rep, Slice(key, keylen), Slice(ts, tslen));
+    return db->rep->SingleDelete(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(ts, tslen));
   });
 }
 
@@ -92,7 +92,7 @@ void rocksdb_delete_range_cf(rocksdb_t* db, const rocksdb_writeoptions_t* option
                              rocksdb_column_family_handle_t* column_family, const char* start_key,
                              size_t start_key_len, const char* end_key, size_t end_key_len, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->DeleteRange(options->rep, column_family->rep, Slice(start_key, start_key_len),
+    return db->rep->DeleteRange(options->rep, compassdb::Family(column_family), Slice(start_key, start_key_len),
                                 Slice(end_key, end_key_len));
   });
 }
@@ -106,7 +106,7 @@ void rocksdb_merge_cf(rocksdb_t* db, const rocksdb_writeoptions_t* options,
                       rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen,
                       const char* val, size_t vallen, char** errptr) {
   Succeeds(errptr, [&] {
-    return db->rep->Merge(options->rep, column_family->rep, Slice(key, keylen), Slice(val, vallen));
+    return db->rep->Merge(options->rep, compassdb::Family(column_family), Slice(key, keylen), Slice(val, vallen));
   });
 }
 

@@ -43,13 +43,13 @@ void rocksdb_writebatch_put(rocksdb_writebatch_t* b, const char* key, size_t kle
 
 void rocksdb_writebatch_put_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t* column_family, const
     char* key, size_t klen, const char* val, size_t vlen) {
-  MustSucceed([&] { b->rep.Put(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  MustSucceed([&] { b->rep.Put(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_writebatch_put_cf_with_ts(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t* column_family,
     const char* key, size_t klen, const char* ts, size_t tslen, const char* val, size_t vlen) {
   MustSucceed([&] {
-    b->rep.Put(column_family->rep, Slice(key, klen), Slice(ts, tslen), Slice(val, vlen));
+    b->rep.Put(compassdb::Family(column_family), Slice(key, klen), Slice(ts, tslen), Slice(val, vlen));
   });
 }
 
@@ -65,7 +65,7 @@ void rocksdb_writebatch_putv_cf(rocksdb_writebatch_t* b, rocksdb_column_family_h
     num_keys, const char* const* keys_list, const size_t* keys_list_sizes, int num_values, const char* const*
     values_list, const size_t* values_list_sizes) {
   MustSucceed([&] {
-    b->rep.Put(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
+    b->rep.Put(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
   });
 }
 
@@ -76,7 +76,7 @@ void rocksdb_writebatch_merge(rocksdb_writebatch_t* b, const char* key, size_t k
 
 void rocksdb_writebatch_merge_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t* column_family, const
     char* key, size_t klen, const char* val, size_t vlen) {
-  MustSucceed([&] { b->rep.Merge(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  MustSucceed([&] { b->rep.Merge(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_writebatch_mergev(rocksdb_writebatch_t* b, int num_keys, const char* const* keys_list, const
@@ -91,7 +91,7 @@ void rocksdb_writebatch_mergev_cf(rocksdb_writebatch_t* b, rocksdb_column_family
     num_keys, const char* const* keys_list, const size_t* keys_list_sizes, int num_values, const char* const*
     values_list, const size_t* values_list_sizes) {
   MustSucceed([&] {
-    b->rep.Merge(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
+    b->rep.Merge(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
   });
 }
 
@@ -101,7 +101,7 @@ void rocksdb_writebatch_delete(rocksdb_writebatch_t* b, const char* key, size_t 
 
 void rocksdb_writebatch_delete_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t* column_family,
     const char* key, size_t klen) {
-  MustSucceed([&] { b->rep.Delete(column_family->rep, Slice(key, klen)); });
+  MustSucceed([&] { b->rep.Delete(compassdb::Family(column_family), Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_deletev(rocksdb_writebatch_t* b, int num_keys, const char* const* keys_list, const
@@ -111,7 +111,7 @@ void rocksdb_writebatch_deletev(rocksdb_writebatch_t* b, int num_keys, const cha
 
 void rocksdb_writebatch_deletev_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t* column_family, int
     num_keys, const char* const* keys_list, const size_t* keys_list_sizes) {
-  MustSucceed([&] { b->rep.Delete(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes)); });
+  MustSucceed([&] { b->rep.Delete(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes)); });
 }
 
 void rocksdb_writebatch_singledelete(rocksdb_writebatch_t* b, const char* key, size_t klen) {
@@ -120,20 +120,20 @@ void rocksdb_writebatch_singledelete(rocksdb_writebatch_t* b, const char* key, s
 
 void rocksdb_writebatch_singledelete_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t*
     column_family, const char* key, size_t klen) {
-  MustSucceed([&] { b->rep.SingleDelete(column_family->rep, Slice(key, klen)); });
+  MustSucceed([&] { b->rep.SingleDelete(compassdb::Family(column_family), Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_delete_cf_with_ts(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t*
     column_family, const char* key, size_t klen, const char* ts, size_t tslen) {
   MustSucceed([&] {
-    b->rep.Delete(column_family->rep, Slice(key, klen), Slice(ts, tslen));
+    b->rep.Delete(compassdb::Family(column_family), Slice(key, klen), Slice(ts, tslen));
   });
 }
 
 void rocksdb_writebatch_singledelete_cf_with_ts(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t*
     column_family, const char* key, size_t klen, const char* ts, size_t tslen) {
   MustSucceed([&] {
-    b->rep.SingleDelete(column_family->rep, Slice(key, klen), Slice(ts, tslen));
+    b->rep.SingleDelete(compassdb::Family(column_family), Slice(key, klen), Slice(ts, tslen));
   });
 }
 
@@ -145,7 +145,7 @@ void rocksdb_writebatch_delete_range(rocksdb_writebatch_t* b, const char* start_
 void rocksdb_writebatch_delete_range_cf(rocksdb_writebatch_t* b, rocksdb_column_family_handle_t*
     column_family, const char* start_key, size_t start_key_len, const char* end_key, size_t end_key_len) {
   MustSucceed([&] {
-    b->rep.DeleteRange(column_family->rep, Slice(start_key, start_key_len), Slice(end_key, end_key_len));
+    b->rep.DeleteRange(compassdb::Family(column_family), Slice(start_key, start_key_len), Slice(end_key, end_key_len));
   });
 }
 
@@ -161,7 +161,7 @@ void rocksdb_writebatch_delete_rangev_cf(rocksdb_writebatch_t* b, rocksdb_column
     column_family, int num_keys, const char* const* start_keys_list, const size_t* start_keys_list_sizes,
     const char* const* end_keys_list, const size_t* end_keys_list_sizes) {
   MustSucceed([&] {
-    b->rep.DeleteRange(column_family->rep, Parts(num_keys, start_keys_list, start_keys_list_sizes), Parts(num_keys, end_keys_list, end_keys_list_sizes));
+    b->rep.DeleteRange(compassdb::Family(column_family), Parts(num_keys, start_keys_list, start_keys_list_sizes), Parts(num_keys, end_keys_list, end_keys_list_sizes));
   });
 }
 

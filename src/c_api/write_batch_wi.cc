@@ -54,7 +54,7 @@ void rocksdb_writebatch_wi_put(rocksdb_writebatch_wi_t* b, const char* key, size
 
 void rocksdb_writebatch_wi_put_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t* column_family,
     const char* key, size_t klen, const char* val, size_t vlen) {
-  MustSucceed([&] { b->rep->Put(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  MustSucceed([&] { b->rep->Put(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_writebatch_wi_putv(rocksdb_writebatch_wi_t* b, int num_keys, const char* const* keys_list, const
@@ -69,7 +69,7 @@ void rocksdb_writebatch_wi_putv_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_fa
     int num_keys, const char* const* keys_list, const size_t* keys_list_sizes, int num_values, const char*
     const* values_list, const size_t* values_list_sizes) {
   MustSucceed([&] {
-    b->rep->Put(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
+    b->rep->Put(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
   });
 }
 
@@ -80,7 +80,7 @@ void rocksdb_writebatch_wi_merge(rocksdb_writebatch_wi_t* b, const char* key, si
 
 void rocksdb_writebatch_wi_merge_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t* column_family,
     const char* key, size_t klen, const char* val, size_t vlen) {
-  MustSucceed([&] { b->rep->Merge(column_family->rep, Slice(key, klen), Slice(val, vlen)); });
+  MustSucceed([&] { b->rep->Merge(compassdb::Family(column_family), Slice(key, klen), Slice(val, vlen)); });
 }
 
 void rocksdb_writebatch_wi_mergev(rocksdb_writebatch_wi_t* b, int num_keys, const char* const* keys_list,
@@ -95,7 +95,7 @@ void rocksdb_writebatch_wi_mergev_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_
     column_family, int num_keys, const char* const* keys_list, const size_t* keys_list_sizes, int num_values,
     const char* const* values_list, const size_t* values_list_sizes) {
   MustSucceed([&] {
-    b->rep->Merge(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
+    b->rep->Merge(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes), Parts(num_values, values_list, values_list_sizes));
   });
 }
 
@@ -105,7 +105,7 @@ void rocksdb_writebatch_wi_delete(rocksdb_writebatch_wi_t* b, const char* key, s
 
 void rocksdb_writebatch_wi_delete_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t*
     column_family, const char* key, size_t klen) {
-  MustSucceed([&] { b->rep->Delete(column_family->rep, Slice(key, klen)); });
+  MustSucceed([&] { b->rep->Delete(compassdb::Family(column_family), Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_wi_deletev(rocksdb_writebatch_wi_t* b, int num_keys, const char* const* keys_list,
@@ -115,7 +115,7 @@ void rocksdb_writebatch_wi_deletev(rocksdb_writebatch_wi_t* b, int num_keys, con
 
 void rocksdb_writebatch_wi_deletev_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t*
     column_family, int num_keys, const char* const* keys_list, const size_t* keys_list_sizes) {
-  MustSucceed([&] { b->rep->Delete(column_family->rep, Parts(num_keys, keys_list, keys_list_sizes)); });
+  MustSucceed([&] { b->rep->Delete(compassdb::Family(column_family), Parts(num_keys, keys_list, keys_list_sizes)); });
 }
 
 void rocksdb_writebatch_wi_singledelete(rocksdb_writebatch_wi_t* b, const char* key, size_t klen) {
@@ -124,7 +124,7 @@ void rocksdb_writebatch_wi_singledelete(rocksdb_writebatch_wi_t* b, const char* 
 
 void rocksdb_writebatch_wi_singledelete_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t*
     column_family, const char* key, size_t klen) {
-  MustSucceed([&] { b->rep->SingleDelete(column_family->rep, Slice(key, klen)); });
+  MustSucceed([&] { b->rep->SingleDelete(compassdb::Family(column_family), Slice(key, klen)); });
 }
 
 void rocksdb_writebatch_wi_delete_range(rocksdb_writebatch_wi_t* b, const char* start_key, size_t
@@ -135,7 +135,7 @@ void rocksdb_writebatch_wi_delete_range(rocksdb_writebatch_wi_t* b, const char* 
 void rocksdb_writebatch_wi_delete_range_cf(rocksdb_writebatch_wi_t* b, rocksdb_column_family_handle_t*
     column_family, const char* start_key, size_t start_key_len, const char* end_key, size_t end_key_len) {
   MustSucceed([&] {
-    b->rep->DeleteRange(column_family->rep, Slice(start_key, start_key_len), Slice(end_key, end_key_len));
+    b->rep->DeleteRange(compassdb::Family(column_family), Slice(start_key, start_key_len), Slice(end_key, end_key_len));
   });
 }
 
@@ -151,7 +151,7 @@ void rocksdb_writebatch_wi_delete_rangev_cf(rocksdb_writebatch_wi_t* b, rocksdb_
     column_family, int num_keys, const char* const* start_keys_list, const size_t* start_keys_list_sizes,
     const char* const* end_keys_list, const size_t* end_keys_list_sizes) {
   MustSucceed([&] {
-    b->rep->DeleteRange(column_family->rep, Parts(num_keys, start_keys_list, start_keys_list_sizes), Parts(num_keys, end_keys_list, end_keys_list_sizes));
+    b->rep->DeleteRange(compassdb::Family(column_family), Parts(num_keys, start_keys_list, start_keys_list_sizes), Parts(num_keys, end_keys_list, end_keys_list_sizes));
   });
 }
 

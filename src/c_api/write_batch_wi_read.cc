@@ -45,7 +45,7 @@ char* rocksdb_writebatch_wi_get_from_batch(rocksdb_writebatch_wi_t* wbwi, const 
 char* rocksdb_writebatch_wi_get_from_batch_cf(rocksdb_writebatch_wi_t* wbwi, const rocksdb_options_t* options,
                                               rocksdb_column_family_handle_t* column_family, const char* key,
                                               size_t keylen, size_t* vallen, char** errptr) {
-  return FromBatch(wbwi, options, column_family->rep, Slice(key, keylen), vallen, errptr);
+  return FromBatch(wbwi, options, compassdb::Family(column_family), Slice(key, keylen), vallen, errptr);
 }
 
 char* rocksdb_writebatch_wi_get_from_batch_and_db(rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db,
@@ -62,7 +62,7 @@ char* rocksdb_writebatch_wi_get_from_batch_and_db_cf(rocksdb_writebatch_wi_t* wb
                                                      const char* key, size_t keylen, size_t* vallen,
                                                      char** errptr) {
   return ReadValue(vallen, errptr, [&](PinnableSlice* value) {
-    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, column_family->rep, Slice(key, keylen), value);
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -78,7 +78,7 @@ rocksdb_pinnableslice_t* rocksdb_writebatch_wi_get_pinned_from_batch_and_db_cf(
     rocksdb_writebatch_wi_t* wbwi, rocksdb_t* db, const rocksdb_readoptions_t* options,
     rocksdb_column_family_handle_t* column_family, const char* key, size_t keylen, char** errptr) {
   return ReadPinned(errptr, [&](PinnableSlice* value) {
-    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, column_family->rep, Slice(key, keylen), value);
+    return wbwi->rep->GetFromBatchAndDB(db->rep, options->rep, compassdb::Family(column_family), Slice(key, keylen), value);
   });
 }
 
@@ -90,7 +90,7 @@ rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base(rocksdb_writ
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf(rocksdb_writebatch_wi_t* wbwi,
                                                                        rocksdb_iterator_t* base_iterator,
                                                                        rocksdb_column_family_handle_t* cf) {
-  return Overlay(wbwi, cf->rep, base_iterator);
+  return Overlay(wbwi, compassdb::Family(cf), base_iterator);
 }
 
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
@@ -101,7 +101,7 @@ rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_readopts(
 rocksdb_iterator_t* rocksdb_writebatch_wi_create_iterator_with_base_cf_readopts(
     rocksdb_writebatch_wi_t* wbwi, rocksdb_iterator_t* base_iterator, rocksdb_column_family_handle_t* cf,
     const rocksdb_readoptions_t* options) {
-  return Overlay(wbwi, cf->rep, base_iterator, options);
+  return Overlay(wbwi, compassdb::Family(cf), base_iterator, options);
 }
 
 }  // extern "C"

@@ -63,6 +63,34 @@ TEST_F(LaterTest, PinnedHandlesReportErrors) {
   EXPECT_NE(error.Take().find("timestamp"), std::string::npos);
 }
 
+// RocksDB crashes.
+TEST_F(LaterTest, NullFamiliesAreRefused) {
+  Open();
+  const std::string refusal = "Invalid argument: Cannot call this method without a column family handle";
+  Error error;
+  rocksdb_put_cf(db_, write_, nullptr, "a", 1, "1", 1, error);
+  EXPECT_EQ(error.Take(), refusal);
+  rocksdb_delete_cf(db_, write_, nullptr, "a", 1, error);
+  EXPECT_EQ(error.Take(), refusal);
+  size_t size = 7;
+  EXPECT_EQ(rocksdb_get_cf(db_, read_, nullptr, "a", 1, &size, error), nullptr);
+  EXPECT_EQ(error.Take(), refusal);
+  EXPECT_EQ(rocksdb_property_value_cf(db_, nullptr, "rocksdb.stats"), nullptr);
+  rocksdb_drop_column_family(db_, nullptr, error);
+  EXPECT_EQ(error.Take(), refusal);
+
+  const rocksdb_column_family_handle_t* const families[] = {nullptr};
+  const Lists keys({"a"});
+  char* value = nullptr;
+  char* message = nullptr;
+  rocksdb_multi_get_cf(db_, read_, families, 1, keys.data.data(), keys.sizes.data(), &value, &size, &message);
+  EXPECT_EQ(TakeText(message), refusal);
+  rocksdb_iterator_t* const iterator = rocksdb_create_iterator_cf(db_, read_, nullptr);
+  rocksdb_iter_get_error(iterator, error);
+  EXPECT_EQ(error.Take(), refusal);
+  rocksdb_iter_destroy(iterator);
+}
+
 TEST_F(LaterTest, ManyKeysAsSlices) {
   Open();
   Put("a", "1");
