@@ -16,8 +16,8 @@
 
   Booleans are unsigned char: 0 is false.
 
-  Versions. Three functions have other parameters in later versions of RocksDB. COMPASSDB_ROCKSDB_LEVEL says whose a
-  program uses: 100 times the major version plus the minor one.
+  Versions. Three functions have other parameters in later versions of RocksDB, and tickers other numbers.
+  COMPASSDB_ROCKSDB_LEVEL says whose a program uses: 100 times the major version plus the minor one.
 
   Threads. As in C++: a database, a cache and an environment may be used by any number of threads at a time; other
   objects by one, or by several that only read.
@@ -1428,7 +1428,11 @@ extern ROCKSDB_LIBRARY_API void rocksdb_options_set_statistics_level(rocksdb_opt
     level);
 extern ROCKSDB_LIBRARY_API int rocksdb_options_get_statistics_level(rocksdb_options_t* opt);
 extern ROCKSDB_LIBRARY_API uint64_t rocksdb_options_statistics_get_ticker_count(rocksdb_options_t*
-    opt, uint32_t ticker_type);
+    opt, uint32_t ticker_type)
+#if COMPASSDB_ROCKSDB_LEVEL >= 1000 && COMPASSDB_ROCKSDB_LEVEL < 1100
+    COMPASSDB_ROCKSDB_NAMED("rocksdb_options_statistics_get_ticker_count_1000")
+#endif
+    ;
 extern ROCKSDB_LIBRARY_API void rocksdb_options_statistics_get_histogram_data(rocksdb_options_t*
     opt, uint32_t type, rocksdb_statistics_histogram_data_t* const data);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that have other parameters in later versions of RocksDB, under the names that c.h gives them at
-// COMPASSDB_ROCKSDB_LEVEL. Those of 7.8 are with their subjects.
+// The functions that have other parameters, or numbers of tickers, in some versions of RocksDB, under the names that
+// c.h gives them at COMPASSDB_ROCKSDB_LEVEL. The others are with their subjects.
 #include "c_api/errors.h"
 #include "c_api/handles.h"
+#include "c_api/statistics_numbers.h"
 
 extern "C" {
 
@@ -24,6 +25,11 @@ ROCKSDB_LIBRARY_API void rocksdb_options_set_plain_table_factory_809(
   options.full_scan_mode = full_scan_mode != 0;
   options.store_index_in_file = store_index_in_file != 0;
   compassdb::MustSucceed([&] { opt->rep.table_factory.reset(rocksdb::NewPlainTableFactory(options)); });
+}
+
+ROCKSDB_LIBRARY_API uint64_t rocksdb_options_statistics_get_ticker_count_1000(rocksdb_options_t* opt,
+                                                                              uint32_t ticker_type) {
+  return rocksdb_options_statistics_get_ticker_count(opt, compassdb::NumberOfTicker1004(ticker_type));
 }
 
 ROCKSDB_LIBRARY_API rocksdb_slicetransform_t* rocksdb_slicetransform_create_1100(

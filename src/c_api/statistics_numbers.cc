@@ -2,6 +2,7 @@
 #include "c_api/statistics_numbers.h"
 
 #include <array>
+#include <utility>
 
 #include "rocksdb/statistics.h"
 
@@ -82,6 +83,10 @@ constexpr auto kTickers = [] {
 }();
 static_assert(kTickers.size() == 263);
 
+// Ranges of tickers that 10.4 does not have, in order: the first, and how many.
+constexpr std::pair<uint32_t, uint32_t> kNewerThan1004[] = {
+    {57, 1}, {86, 5}, {125, 8}, {190, 1}, {193, 1}, {195, 1}, {198, 1}, {200, 1}, {235, 28}};
+
 constexpr auto kHistograms = [] {
   using enum rocksdb::Histograms;
   return std::to_array<uint32_t>({
@@ -110,6 +115,14 @@ static_assert(kHistograms.size() == 80);
 
 uint32_t TickerOf(uint32_t number) {
   return number < kTickers.size() ? kTickers[number] : kNoTicker;
+}
+
+uint32_t NumberOfTicker1004(uint32_t number) {
+  if (number >= kTickers.size()) return number;
+  for (const auto& [first, count] : kNewerThan1004) {
+    if (number >= first) number += count;
+  }
+  return number;
 }
 
 uint32_t HistogramOf(uint32_t number) {

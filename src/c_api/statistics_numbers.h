@@ -10,4 +10,7 @@ namespace compassdb {
 uint32_t TickerOf(uint32_t number);
 uint32_t HistogramOf(uint32_t number);
 
+// The number of a ticker that has `number` in RocksDB 10.4. Histograms of 10.4 have the same numbers.
+uint32_t NumberOfTicker1004(uint32_t number);
+
 }  // namespace compassdb

@@ -17,7 +17,7 @@ DECLARED_ONLY = {"rocksdb_writebatch_wi_create_from"}
 EXPORTED_ONLY = {"rocksdb_filterpolicy_create_bloom_format", "rocksdb_filterpolicy_create_ribbon_format"}
 # The forms of later versions, which COMPASSDB_ROCKSDB_LEVEL gives their name.
 OF_LEVELS = {"rocksdb_enable_file_deletions_900", "rocksdb_options_set_plain_table_factory_809",
-             "rocksdb_slicetransform_create_1100"}
+             "rocksdb_options_statistics_get_ticker_count_1000", "rocksdb_slicetransform_create_1100"}
 
 
 # Enumerators of later functions.

@@ -56,6 +56,20 @@ TEST_F(LEVEL_TEST, PrefixesOfAProgram) {
   EXPECT_EQ(ends, 1);
 }
 
+#if COMPASSDB_ROCKSDB_LEVEL >= 1000
+TEST_F(LEVEL_TEST, NumbersOfTickers) {
+  const bool later = COMPASSDB_ROCKSDB_LEVEL >= 1100;
+  rocksdb_options_enable_statistics(options_);
+  Open();
+  for (int i = 0; i < 7; ++i) Put("a", "1");
+  const auto count = [this](uint32_t number) { return rocksdb_options_statistics_get_ticker_count(options_, number); };
+  EXPECT_EQ(count(later ? 58 : 57), 7u);  // keys written
+  EXPECT_EQ(count(later ? 93 : 87), 7u);  // writes with a log
+  EXPECT_EQ(count(later ? 263 : 216), 0u);
+  EXPECT_EQ(count(UINT32_MAX), 0u);
+}
+#endif
+
 TEST_F(LEVEL_TEST, FileDeletions) {
   Open();
   Put("a", "1");
