@@ -14,6 +14,7 @@
 #   make test-limits   a full disk, few descriptors, little memory, forks; LONG=1: with 1 GB of data
 #   make test-stress   several threads against what they expect, over the whole API; LONG=1: 20 million operations
 #   make test-rivals   the same faults for CompassDB, RocksDB and LevelDB; LONG=1: the table of docs/reliability.md
+#   make test-clients  the tests of other people's clients of RocksDB (test/clients/README.md)
 #   make soak          a steady load for SOAK_MINUTES (1440) on SOAK_MB (10240) in SOAK_DIR: memory, descriptors, space
 #   make coverage      which lines and branches of the log, the manifest, recovery and the readers the tests take
 #   make test-mutants  seeded defects, each of which some test must catch (hours)
@@ -58,7 +59,7 @@ run-cmake = cmake --preset release -B $(BUILD) -DCOMPASSDB_UNITY=$(UNITY) >$(BUI
 	|| { cat $(BUILD)-configure.log; exit 1; }; rm -f $(BUILD)-configure.log
 
 .PHONY: all deps deps-demo configure build demo test test-crash test-corruption bench install deb test-asan test-tsan test-asan-short test-tsan-short \
-	test-checked test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
+	test-checked test-clients test-faults test-limits test-rivals test-stress test-mutants soak coverage fuzz docs clean
 
 all: build
 
@@ -96,6 +97,9 @@ test-corruption: build
 
 test-rivals: build
 	@$(call label-tests,rivals)
+
+test-clients: build
+	@cd $(BUILD) && $(CTEST) -C Long -L clients
 
 test-faults: configure
 	@cmake --build $(BUILD) -j $(JOBS) --target fault_test interrupted_test allocation_test

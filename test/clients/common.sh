@@ -38,19 +38,21 @@ need() { # COMMAND...
   done
 }
 
-# fetch_crates: the crates of crates/, at $crates/NAME, as they are in the registry.
+# fetch_crates [DIRECTORY]: the crates of its Cargo.toml (default: ../crates), at $crates/NAME, as they are in the registry.
 fetch_crates() {
   need cargo
-  crates=$(dirname "$cache")/crates/vendor
+  local manifest=${1:-$here/../crates} root
+  root=$(dirname "$cache")/crates
+  [ $# -eq 0 ] || root=$cache/crates
+  crates=$root/vendor
+  mkdir -p "$root"
   (
     flock 9
-    local root
-    root=$(dirname "$crates")
-    if ! cmp -s "$here/../crates/Cargo.lock" "$root/Cargo.lock"; then
+    if ! cmp -s "$manifest/Cargo.lock" "$root/Cargo.lock"; then
       rm -rf "$crates" "$root/Cargo.lock"
-      cargo vendor --locked --manifest-path "$here/../crates/Cargo.toml" "$crates" >"$work/cargo.log" 2>&1 \
+      cargo vendor --locked --manifest-path "$manifest/Cargo.toml" "$crates" >"$work/cargo.log" 2>&1 \
         || { cat "$work/cargo.log" >&2; exit 1; }
-      cp "$here/../crates/Cargo.lock" "$root/Cargo.lock"
+      cp "$manifest/Cargo.lock" "$root/Cargo.lock"
     fi
-  ) 9>"$cache/../crates.lock" || exit 1
+  ) 9>"$root.lock" || exit 1
 }
