@@ -42,7 +42,7 @@ FUZZ_TARGET(rocksdb_table, 16 << 20) {
   for (cursor->SeekToFirst(); cursor->Valid() && count < kEnough; cursor->Next(), ++count) {
     FUZZ_CHECK(cursor->key().size() >= 8);
   }
-  if (!cursor->Valid() && cursor->status().ok() && count > 0) AcceptFuzzInput();
+  if (!cursor->Valid() && cursor->status().ok() && count + table->range_tombstones().size() > 0) AcceptFuzzInput();
 }
 
 // A log, whose records are batches, or a manifest, whose records are edits.
