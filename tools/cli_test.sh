@@ -280,6 +280,37 @@ for i in range(20000): print("key%06d\t%s" % (i, os.urandom(50).hex()))' | c loa
   [ ! -e new ] || fail "an export of a damaged database left something behind: $(ls new)"
 }
 
+# On a terminal an import says twice a second how much of the source it has read.
+test_import_progress() {
+  checks=$((checks + 1))
+  python3 - "$compassdb" <<'PY' || fail "the progress of an import"
+import os, pty, struct, sys
+number = lambda n: struct.pack("<Q", n)
+text = lambda s: number(len(s)) + s
+frame = lambda kind, payload: kind + number(len(payload)) + payload
+comparator = b"leveldb.BytewiseComparator"
+with open("half.stream", "wb") as half:
+    half.write(frame(b"H", b"compassdb-import 3") + frame(b"L", text(b"default") + text(comparator)) +
+               frame(b"F", text(b"default")) + frame(b"R", text(b"a") + b"1") + frame(b"P", number(430) + number(1000)))
+with open("rest.stream", "wb") as rest:
+    rest.write(frame(b"R", text(b"b") + b"2") + frame(b"E", number(2)) + frame(b"Z", b""))
+with open("streamreader", "w") as reader:
+    reader.write("#!/bin/sh\ncat half.stream; sleep 1; cat rest.stream\n")
+os.chmod("streamreader", 0o755)
+os.mkdir("streamed")
+with open("streamed/CURRENT", "w") as current: current.write("MANIFEST-000001\n")
+with open("streamed/MANIFEST-000001", "w"): pass
+said = b""
+pid, terminal = pty.fork()
+if pid == 0: os.execv(sys.argv[1], [sys.argv[1], "--db", "progress", "import", "streamed", "--reader", "./streamreader"])
+try:
+    while data := os.read(terminal, 1024): said += data
+except OSError: pass  # the terminal ends with the program
+assert os.waitpid(pid, 0)[1] == 0, said
+assert b", 43 % of the source" in said, said
+PY
+}
+
 # Data that is more than plain records: kept where it can be, refused by family
 # and option where it cannot.
 test_import_odd_data() {
@@ -301,7 +332,7 @@ test_import_odd_data() {
   expect 0 "$(printf 'b\t2\na\t1')" c scan --db reverse
 }
 
-for t in round_trips no_room pipes large_values tune_separation ldb import export interrupted_copies import_odd_data; do
+for t in round_trips no_room pipes large_values tune_separation ldb import export interrupted_copies import_progress import_odd_data; do
   "test_$t"
 done
 echo "$checks checks, $failures failures"

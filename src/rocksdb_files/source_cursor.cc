@@ -15,6 +15,7 @@ struct SourceCursor::Source {
   virtual Slice key() const = 0;
   virtual Slice value() const = 0;
   virtual Status status() const { return Status::OK(); }
+  virtual uint64_t BytesRead() const { return 0; }
 };
 
 // One table after the other: their keys do not overlap.
@@ -24,6 +25,7 @@ struct SourceCursor::TableSource final : SourceCursor::Source {
   bool Valid() const override { return cursor != nullptr && cursor->Valid(); }
   void SeekToFirst() override {
     next = 0;
+    bytes_before = 0;
     last.clear();
     cursor.reset();
     failed = Status::OK();
@@ -37,11 +39,13 @@ struct SourceCursor::TableSource final : SourceCursor::Source {
   Slice key() const override { return cursor->key(); }
   Slice value() const override { return cursor->value(); }
   Status status() const override { return failed; }
+  uint64_t BytesRead() const override { return bytes_before + (cursor == nullptr ? 0 : cursor->BytesRead()); }
 
   // Opens tables until one has a record.
   void Advance() {
     while (!Valid()) {
       if (cursor != nullptr && !cursor->status().ok()) failed = cursor->status();
+      if (cursor != nullptr) bytes_before += tables[next - 1]->size;
       cursor.reset();
       table.reset();
       if (!failed.ok() || next == tables.size()) return;
@@ -61,6 +65,7 @@ struct SourceCursor::TableSource final : SourceCursor::Source {
   const InternalKeyComparator* const order;
   std::vector<const LiveTable*> tables;
   size_t next = 0;
+  uint64_t bytes_before = 0;  // of the tables before the open one
   std::string last;
   std::unique_ptr<TableFile> table;
   std::unique_ptr<TableCursor> cursor;
@@ -82,6 +87,18 @@ struct SourceCursor::LoggedSource final : SourceCursor::Source {
 SourceCursor::SourceCursor(SourceDatabase* database, const LiveFamily* family, const Comparator* comparator)
     : database_(database), family_(family), order_(comparator) {}
 SourceCursor::~SourceCursor() = default;
+
+uint64_t SourceCursor::BytesRead() const {
+  uint64_t bytes = 0;
+  for (const auto& source : sources_) bytes += source->BytesRead();
+  return bytes;
+}
+
+uint64_t SourceCursor::BytesInAll() const {
+  uint64_t bytes = 0;
+  for (const auto& [number, table] : family_->tables) bytes += table.size;
+  return bytes;
+}
 
 bool SourceCursor::Fail(const Status& s) {
   valid_ = false;

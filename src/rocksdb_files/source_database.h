@@ -101,6 +101,10 @@ class SourceCursor {
   // Oldest first.
   const std::vector<std::string>& operands() const { return operands_; }
 
+  // Of the family's tables.
+  uint64_t BytesRead() const;
+  uint64_t BytesInAll() const;
+
  private:
   friend class SourceDatabase;
   struct Source;  // records in the order of internal keys

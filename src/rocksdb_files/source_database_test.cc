@@ -74,6 +74,7 @@ Status ReadDatabase(FileSystem* fs, std::string* scan, bool* torn) {
       *scan += "S " + HexText(cursor->key()) + " " + (cursor->value() == nullptr ? "?" : HexText(*cursor->value())) + "\n";
     }
     if (!cursor->status().ok()) return cursor->status();
+    EXPECT_EQ(cursor->BytesRead(), cursor->BytesInAll());
   }
   return Status::OK();
 }

@@ -112,6 +112,8 @@ class TableCursor {
   // The internal key. Its type is one of the engine's.
   const std::string& key() const { return key_; }
   Slice value() const { return value_; }
+  // Up to which byte the file was read.
+  uint64_t BytesRead() const { return window_begin_ + window_.size(); }
 
  private:
   friend class TableFile;

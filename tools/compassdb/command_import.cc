@@ -194,6 +194,12 @@ class Import {
         return Fail(kFailed, "import: column family " + name,
                     fmt::format("{} records sent, {} received", count, records_ - before));
       }
+      if (type == wire::kProgress) {
+        uint64_t done = 0, all = 0;
+        if (!wire::TakeNumber(&in, &done) || !wire::TakeNumber(&in, &all)) return Protocol();
+        progress_.SetShare(done, all);
+        continue;
+      }
       std::string_view key;
       if (type != wire::kRecord || !wire::TakeString(&in, &key)) return Protocol();
       Status s = batch_.Put(family, rocksdb::Slice(key.data(), key.size()),

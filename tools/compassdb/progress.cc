@@ -27,8 +27,8 @@ void Progress::Update(uint64_t records, uint64_t bytes) {
   const auto now = Clock::now();
   if (now - shown_ < std::chrono::milliseconds(terminal_ ? 500 : 5000)) return;
   shown_ = now;
-  PrintError("{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
-             terminal_ ? "\033[K" : "\n");
+  PrintError("{}{}{}{}", terminal_ ? "\r" : "", Line(records, bytes),
+             percent_ < 0 ? "" : fmt::format(", {} % of the source", percent_), terminal_ ? "\033[K" : "\n");
 }
 
 void Progress::Finish(uint64_t records, uint64_t bytes) {

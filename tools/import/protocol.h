@@ -4,15 +4,16 @@
 // define the same symbols and cannot share a process.
 //
 //   frame    := type:1 byte  length:8 bytes little endian  payload
-//   stream   := Hello Families ( FamilyBegin Record* FamilyEnd )* Done
+//   stream   := Hello Families ( FamilyBegin (Record | Progress)* FamilyEnd )* Done
 //             | any prefix of it, then Error
 //
-//   Hello        "compassdb-import 2"
+//   Hello        "compassdb-import 3"
 //   Families     { string name, string comparator }*, all of the database
 //   FamilyBegin  string name
 //   Record       string key, then the value up to the end of the payload
 //   FamilyEnd    number of records, 8 bytes little endian
 //   Done         empty
+//   Progress     bytes of tables read, and of all that are to be read, 8 bytes each; between records
 //   Note         one line of text for the user; may precede every other frame but Hello
 //   Error        one line of text
 //   string    := length:8 bytes little endian, bytes
@@ -26,7 +27,7 @@
 
 namespace compassdb_import {
 
-inline constexpr std::string_view kHelloText = "compassdb-import 2";
+inline constexpr std::string_view kHelloText = "compassdb-import 3";
 inline constexpr uint64_t kMostPayload = uint64_t{9} << 30;  // key and value below 4 GiB each
 
 enum FrameType : char {
@@ -36,6 +37,7 @@ enum FrameType : char {
   kRecord = 'R',
   kFamilyEnd = 'E',
   kDone = 'Z',
+  kProgress = 'P',
   kNote = 'N',
   kError = 'X',
 };

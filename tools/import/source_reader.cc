@@ -32,6 +32,7 @@ using rocksdb::Status;
 
 // Reads what src/rocksdb_files/ does not: it contains RocksDB.
 constexpr char kOtherReader[] = "compassdb-rocksdb-reader-of-all";
+constexpr uint64_t kRecordsPerProgress = 1024;
 constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
 // RocksDB's own family, written by persist_stats_to_disk. Its Open fails if it exists already.
 constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
@@ -282,11 +283,19 @@ class Reader {
       AppendString(&list, family.comparator);
     }
     WriteFrame(kFamilies, list);
+    for (const Family& family : families_) bytes_in_all_ += family.cursor->BytesInAll();
     for (Family& family : families_) {
       const int code = StreamFamily(&family);
       if (code != 0) return code;
     }
     return WriteFrame(kDone, "") && std::fflush(stdout) == 0 ? 0 : 1;
+  }
+
+  void Progress(const rocksdb_files::SourceCursor& cursor) {
+    std::string payload;
+    AppendNumber(&payload, bytes_before_ + cursor.BytesRead());
+    AppendNumber(&payload, bytes_in_all_);
+    WriteFrame(kProgress, payload);
   }
 
   int StreamFamily(Family* family) {
@@ -310,7 +319,9 @@ class Reader {
       AppendString(&payload, it->key());
       payload.append(*value);
       if (!WriteFrame(kRecord, payload)) return 1;
+      if (count % kRecordsPerProgress == 0) Progress(*it);
     }
+    bytes_before_ += it->BytesInAll();
     if (!it->status().ok()) return Refuse("column family '" + family->name + "' of " + directory_ + ": " + it->status().ToString());
     payload.clear();
     AppendNumber(&payload, count);
@@ -327,6 +338,8 @@ class Reader {
   std::string logs_note_;  // what the user must know
   std::unique_ptr<rocksdb_files::SourceDatabase> database_;
   std::vector<Family> families_;
+  uint64_t bytes_before_ = 0;  // of the families that are done
+  uint64_t bytes_in_all_ = 0;
 };
 
 bool ParseArguments(int argc, char** argv, Request* request) {
