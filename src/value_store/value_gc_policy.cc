@@ -19,6 +19,10 @@ constexpr uint64_t kFewestJobs = 64;
 constexpr uint64_t kMostJobBytes = 64 << 20;
 // Less is not worth a flush.
 constexpr uint64_t kLeastFlush = 64 << 10;
+// What is flushed is in a log until then, and the next memtable is in another one. So a memtable may have this part of
+// the reserve: two of them, and the tables, take about half of it in addition.
+constexpr uint64_t kLogParts = 6;
+constexpr uint64_t kLeastLog = 1 << 20;
 
 double DeadShare(const ValueVersion::Group& g) {
   return g.bytes == 0 ? 0 : static_cast<double>(g.dead_bytes) / static_cast<double>(g.bytes);
@@ -68,7 +72,8 @@ uint64_t ValueLoad::CopyRoom(const ValueOptions& options, size_t collections) co
 }
 
 uint64_t ValueLoad::FlushRoom(const ValueOptions& options) const {
-  return std::max(kLeastFlush, (Reserve(options) - CopyRoom(options, 2)) / 2);
+  const uint64_t log = std::max(kLeastLog, Reserve(options) / kLogParts);
+  return std::max(kLeastFlush, std::min(log, (Reserve(options) - CopyRoom(options, 2)) / 2));
 }
 
 bool MayCopy(const ValueGcInput& input, const ValueLoad& load, const ValueOptions& options) {

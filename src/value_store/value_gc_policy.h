@@ -44,7 +44,8 @@ struct ValueLoad {
   // With kOldestFirst: how much of the log's tail a collection takes. Two of them fit half of the reserve.
   uint64_t TailBytes(const ValueOptions& options) const;
   // How much a flush may add, or end, at a time: half of the reserve without copies. The other half is for garbage that
-  // collections leave; otherwise they would copy nearly everything for each flush.
+  // collections leave; otherwise they would copy nearly everything for each flush. And no more than a 6th of it, or
+  // 1 MiB: logs have what is not flushed.
   uint64_t FlushRoom(const ValueOptions& options) const;
 
  private:

@@ -144,6 +144,60 @@ TEST_F(ValueBoundTest, SyncsDependOnTheVolume) {
   EXPECT_LE(syncs[1], syncs[0] * 3 / 2);
 }
 
+struct Sizes {
+  int keys;
+  size_t value;
+  uint64_t most;  // of the live bytes, in percent
+};
+
+class StoreBoundTest : public ValueBoundTest, public ::testing::WithParamInterface<Sizes> {};
+
+// Values, tables and logs together, with 30 per cent reserved.
+TEST_P(StoreBoundTest, HoldsAtEveryMoment) {
+  const int kKeys = GetParam().keys;
+  const size_t kSize = GetParam().value;
+  std::vector<std::string> values;  // made in advance: their random bytes take longer than the writes
+  for (int i = 0; i < 16; ++i) values.push_back(Value(i, kSize));
+  options_.write_buffer_size = 64 << 20;
+  piece_.value_group_bytes = 64 << 20;
+  UsePieces();
+  OpenDb();
+  const auto put = [&](uint64_t key, uint64_t n) {
+    ASSERT_TRUE(Put(Key(static_cast<int>(key)), values[n % values.size()]).ok());
+  };
+  const auto bytes = [&] {
+    uint64_t sum = IntProperty("compassdb.value-bytes") + IntProperty("compassdb.value-bytes-copying") +
+                   IntProperty("rocksdb.live-sst-files-size");
+    for (const FileType type : {FileType::kWal, FileType::kManifest}) {
+      for (const std::string& name : FilesOf(type)) {
+        uint64_t size = 0;
+        if (fs_->GetFileSize(JoinPath(name_, name), &size).ok()) sum += size;
+      }
+    }
+    return sum;
+  };
+  const auto keys = static_cast<uint64_t>(kKeys);
+  for (uint64_t i = 0; i < keys; ++i) put(i, i);
+  Flush();
+  Settle();
+  const uint64_t live = keys * (kSize + Key(0).size());
+  EXPECT_LT(bytes(), live * 115 / 100);
+  Random rnd(308);
+  uint64_t most = 0;
+  for (uint64_t n = 0; n < 2 * keys; ++n) {
+    put(rnd.Uniform(keys), n);
+    if (n % 64 == 0) most = std::max(most, bytes());
+  }
+  EXPECT_GT(most, live * 120 / 100);
+  EXPECT_LE(most, live * GetParam().most / 100) << static_cast<double>(most) / static_cast<double>(live);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, StoreBoundTest,
+                         ::testing::Values(Sizes{16000, 4000, 145}, Sizes{64000, 1000, 152}, Sizes{40000, 4000, 145}),
+                         [](const auto& is) {
+                           return std::to_string(is.param.keys) + "Of" + std::to_string(is.param.value);
+                         });
+
 // Few large values among many small ones. Only the large ones are updated.
 TEST_F(ValueBoundTest, HoldsForMixedSizes) {
   options_.write_buffer_size = 1 << 20;
