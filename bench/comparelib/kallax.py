@@ -44,7 +44,8 @@ SCANS = (
 SAME, UPDATED, CPU_OF_READS, CPU_OF_WRITES = 0.98, 0.92, 1.05, 1.17
 WRITTEN = "YCSB A, a fifth of the records"  # figure 10
 WRITTEN_AT_100 = 35  # bytes per byte, of values of 100 B (4.3)
-PAGE_WRITES, GOAL_A, GOAL_F = 0.3, 1.5, 1.1  # with values that wait in the log
+IN_LOG = {"memtable_as_log_index": "true"}  # values that wait are in the log (3.2)
+PAGE_WRITES, GOAL_A, GOAL_F = 0.3, 1.5, 1.1  # with them
 PROPERTIES = ("pages", "overflow-records", "index-bytes", "unjournaled-pages", "pages-in-place")
 
 # What a page and a record add to the pairs (a record's sequence number and sizes: about).
@@ -150,8 +151,8 @@ def baseline(size):
             *([KALLAX, NO_JOURNAL, *RIVALS], steps),
             memtable=2 * size.memtable,  # 2.4 million addresses take 120 MB
             extra={
-                KALLAX: options(tableless(pages=pages)),
-                NO_JOURNAL: options(tableless(pages=pages, atomic_page_writes="true")),
+                KALLAX: options(pieces(tableless_pages=pages, **IN_LOG)),
+                NO_JOURNAL: options(pieces(tableless_pages=pages, tableless_atomic_page_writes="true", **IN_LOG)),
             },
         )
     ]
@@ -341,7 +342,7 @@ def log_index(size):
             *([KALLAX, IN_MEMTABLES, TUNED], steps),
             memtable=2 * size.memtable,
             one_by_one=True,
-            extra={KALLAX: flags(), IN_MEMTABLES: flags(memtable_as_log_index="false")},
+            extra={KALLAX: flags(**IN_LOG), IN_MEMTABLES: flags()},
         )
     ]
 

@@ -59,8 +59,7 @@ enum class Preset {
   kBoltSorted,
   // "tableless" (KallaxDB): pages found by the hash of the key, for storage that compresses transparently
   // (btrfs or ZFS with compression, computational SSDs). Nearly no index in memory, one disk read per
-  // key. More bytes are written, half of them zeros. Values wait in the log (memtable_as_log_index), so logs are up
-  // to 32 times write_buffer_size, and an opening replays them. Only for new families.
+  // key. More bytes are written, half of them zeros. Only for new families.
   kTableless,
 };
 

@@ -112,7 +112,6 @@ Status ApplyPreset(Preset preset, rocksdb::ColumnFamilyOptions* options) {
       break;
     case Preset::kTableless:
       piece.store = StoreKind::kTableless;
-      piece.memtable_as_log_index = true;
       break;
   }
   options->table_factory.reset(NewPieceTableFactory(piece, settings.block));
