@@ -148,6 +148,13 @@ SequenceNumber MemTable::first_sequence() const {
   return first == kMaxSequenceNumber ? 0 : first;
 }
 
+SequenceNumber MemTable::first_sequence_of(const Slice& user_key) const {
+  if (is_part_) return 0;  // perhaps of other keys
+  const SequenceNumber first = std::min(ranges_added_.first.load(std::memory_order_acquire),
+                                        PartOf(user_key).counters().first.load(std::memory_order_acquire));
+  return first == kMaxSequenceNumber ? 0 : first;
+}
+
 SequenceNumber MemTable::largest_sequence() const {
   SequenceNumber largest = std::max(all_until_, ranges_added_.largest.load(std::memory_order_acquire));
   for (const auto& part : parts_) largest = std::max(largest, part->counters().largest.load(std::memory_order_acquire));

@@ -130,6 +130,9 @@ class MemTable {
   bool empty() const { return num_entries() == 0; }
   // The sequences of the records added; 0 while there are none.
   SequenceNumber first_sequence() const;
+  // From which sequence on this memtable and newer ones have all records of the key: parts are flushed at different
+  // times. 0: not known.
+  SequenceNumber first_sequence_of(const Slice& user_key) const;
   // Of a part that was sealed alone, the sequence up to which it has all records of its keys.
   SequenceNumber largest_sequence() const;
   // The newer one has only newer records of each key.

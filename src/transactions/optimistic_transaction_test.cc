@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "compassdb/table.h"
 #include "db/testing/null_handle_test_util.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_writer.h"
 #include "transactions/transaction_test_util.h"
@@ -57,6 +63,48 @@ class OptimisticTest : public DbTest, public ::testing::WithParamInterface<OccVa
 
   OptimisticTransactionDB* transactions_ = nullptr;
 };
+
+// A part of a memtable is flushed, and the rest has older records: of other keys.
+TEST_P(OptimisticTest, AConflictInAPartThatWasFlushed) {
+  struct Sealed final : rocksdb::EventListener {
+    void OnMemTableSealed(const rocksdb::MemTableInfo&) override { ++count; }
+    std::atomic<int> count{0};
+  };
+  const auto sealed = std::make_shared<Sealed>();
+  CloseDb();
+  ASSERT_TRUE(rocksdb::DestroyDB(name_, options_).ok());
+  PieceTableOptions piece;
+  piece.store = StoreKind::kTableless;
+  piece.memtable_as_log_index = true;
+  options_.table_factory.reset(NewPieceTableFactory(piece));
+  options_.write_buffer_size = 64 << 10;
+  options_.listeners.push_back(sealed);
+  Open();
+  ASSERT_TRUE(Put("first", "x").ok());
+  Flush();  // the next memtable has parts
+  constexpr int kTransactions = 40;
+  for (int i = 0; i < kTransactions; ++i) ASSERT_TRUE(Put(Key(i), "old").ok());
+  std::vector<std::unique_ptr<Transaction>> all;
+  for (int i = 0; i < kTransactions; ++i) {
+    std::string value;
+    ASSERT_TRUE(all.emplace_back(Begin())->GetForUpdate(ReadOptions(), Key(i), &value).ok());
+    ASSERT_TRUE(all.back()->Put(Key(i), value + " and mine").ok());
+  }
+  for (int i = 0; i < kTransactions; ++i) ASSERT_TRUE(Put(Key(i), "of another").ok());
+  const uint64_t before = IntProperty("compassdb.tableless-records");
+  const int count = sealed->count;
+  for (int i = 1000; sealed->count == count && i < 20000; ++i) ASSERT_TRUE(Put(Key(i), std::string(100, 'v')).ok());
+  ASSERT_EQ(sealed->count, count + 1);
+  for (int i = 0; IntProperty("compassdb.tableless-records") == before && i < 10000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GT(IntProperty("compassdb.tableless-records"), before);
+  EXPECT_GT(IntProperty("rocksdb.num-entries-active-mem-table"), 100u);  // the other part
+  for (int i = 0; i < kTransactions; ++i) {
+    EXPECT_TRUE(all[static_cast<size_t>(i)]->Commit().IsBusy()) << i;
+    EXPECT_EQ(Get(Key(i)), "of another");
+  }
+}
 
 TEST_P(OptimisticTest, RefusesNullHandles) { ExpectNullHandlesRefused(db_.get()); }
 

@@ -254,12 +254,12 @@ Status Reader::NewestSequence(ColumnFamilyHandle* handle, const Slice& key, Sequ
   GetContext ctx(key, kMaxSequenceNumber, family->merge_operator(), nullptr);
   ReadStatePin state(family->read_state());
   const LookupKey lookup(key, kMaxSequenceNumber);
-  SequenceNumber first_in_memory = state->mem->first_sequence();
+  SequenceNumber first_in_memory = state->mem->first_sequence_of(key);
   state->mem->Get(lookup, &ctx);
   for (const auto& immutable : state->immutables) {
     *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
     if (*newest > 0) return Status::OK();
-    if (immutable->first_sequence() > 0) first_in_memory = immutable->first_sequence();
+    if (const SequenceNumber first = immutable->first_sequence_of(key); first > 0) first_in_memory = first;
     immutable->Get(lookup, &ctx);
   }
   *newest = std::max(ctx.found_sequence(), ctx.covering_tombstone());
