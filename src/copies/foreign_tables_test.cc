@@ -312,6 +312,22 @@ TEST_F(ForeignImportTest, ATableOfADatabase) {
   EXPECT_GE(db_->GetLatestSequenceNumber(), table->info().table.largest_seq);
 }
 
+// As of two levels: each has records that are older than one of the other, and a Get would not know which it finds first.
+TEST_F(ForeignImportTest, NotTablesWhoseSequencesInterleave) {
+  OpenDb();
+  rocksdb::ExportImportFilesMetaData metadata;
+  metadata.db_comparator_name = options_.comparator->Name();
+  for (const std::string name : {"f.sst", "g.sst"}) {
+    Write("/" + name, Contents(TestData() / "11.8.1_format7_versions.sst"));
+    metadata.files.emplace_back().name = name;
+  }
+  rocksdb::ColumnFamilyHandle* handle = nullptr;
+  const Status s = db_->CreateColumnFamilyWithImport(options_, "imported", {}, metadata, &handle);
+  EXPECT_TRUE(s.IsNotSupported()) << s.ToString();
+  EXPECT_NE(s.ToString().find("compact the family"), std::string::npos) << s.ToString();
+  EXPECT_EQ(handle, nullptr);
+}
+
 TEST_F(ForeignImportTest, NotWithValuesInBlobFiles) {
   OpenDb();
   const Status s = Import(TestData() / "databases/7.8.3_blobs_zstd/000016.sst");

@@ -69,6 +69,7 @@ class ForeignTable final : public ExternalTable {
     path_ = source.path;
     comparator_ = source.comparator;
     import_ = source.import;
+    info_.table.smallest_seq = kMaxSequenceNumber;
     Status s = OpenFile(source);
     if (s.ok()) s = ReadProperties();
     if (s.ok()) s = ReadTombstones();
@@ -177,6 +178,7 @@ class ForeignTable final : public ExternalTable {
 
   void NoteSequence(SequenceNumber sequence) {
     if (has_one_sequence_ && !import_) return;
+    info_.table.smallest_seq = std::min(info_.table.smallest_seq, sequence);
     info_.table.largest_seq = std::max(info_.table.largest_seq, sequence);
   }
 

@@ -28,6 +28,22 @@ bool OverlapsMemTables(const ReadState& state, const Comparator* cmp, const TphM
   });
 }
 
+// Level 0 is searched from the newest table on. So of two with a common range one has to be newer as a whole; tables of
+// several levels of RocksDB may not be.
+Status CheckSequences(const std::vector<Ingestion>& ingestions, const Comparator* cmp) {
+  for (size_t i = 0; i < ingestions.size(); ++i) {
+    const TphMeta& a = ingestions[i].file->info().table;
+    for (size_t j = 0; j < i; ++j) {
+      const TphMeta& b = ingestions[j].file->info().table;
+      if (cmp->Compare(a.smallest, b.largest) > 0 || cmp->Compare(b.smallest, a.largest) > 0) continue;
+      if (a.smallest_seq >= b.largest_seq || b.smallest_seq >= a.largest_seq) continue;
+      return Status::NotSupported(ingestions[i].file->path(), "has older and newer records than " + ingestions[j].file->path() +
+                                                                  ": compact the family before it is exported");
+    }
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 // Checks the given files. The ingested files have their own checksums.
@@ -250,6 +266,7 @@ Status Ingester::Import(const rocksdb::ColumnFamilyOptions& options, const std::
     ingestion.overlaps_files = metadata.files.size() > 1;
     ingestion.sequence = ingestion.file->info().table.largest_seq;
   }
+  if (Status s = CheckSequences(ingestions, options.comparator); !s.ok()) return s;
   if (Status s = manager_.Create(options, name, handle); !s.ok()) return s;
   Status s;
   {
