@@ -280,7 +280,7 @@ class Collection {
         may = !job_.tail && (job_.updates != nullptr || !job_.vacated.empty() || input.dead_bytes == 0) &&
               meta.group.bits == job_.group_bits && job_.vacated.count(meta.extent.file_number) == 0;
       }
-      input.stays = may && !input.values.empty() && meta.pinned_hint == 0;
+      input.stays = may && !NeverStays(meta);
       if (input.stays) order.push_back(i);
     }
     if (job_.merge || job_.old_until != UINT64_MAX || !job_.vacated.empty()) return;

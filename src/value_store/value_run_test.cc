@@ -108,6 +108,24 @@ TEST_F(ValueRunTest, AnExtentThatDoesNotFitItsFileIsCorruption) {
   EXPECT_TRUE(run.Verify().IsCorruption());
 }
 
+// A merge of small runs copies large ones with them whose values a snapshot held. Its job has to have room for these.
+TEST_F(ValueRunTest, MergesCountLargeRunsThatDoNotStay) {
+  std::vector<std::string> refs;
+  std::vector<ValueRunMeta> metas = Write(2000, &refs);
+  ASSERT_EQ(metas.size(), 4u);
+  metas[1].pinned_hint = 1000;
+  metas[1].pinned_from = 30;
+  metas[1].pinned_to = 40;
+  const std::vector<ValueVersion::Group> groups = ValueVersion(context_, Open(metas)).Groups();
+  ASSERT_EQ(groups.size(), 4u);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    ASSERT_EQ(groups[i].group, metas[i].group);
+    EXPECT_FALSE(IsSmallRun(metas[i]));
+    EXPECT_EQ(groups[i].small_runs, 0u);
+    EXPECT_EQ(groups[i].small_bytes, i == 1 ? metas[1].extent.length : 0) << i;
+  }
+}
+
 TEST_F(ValueRunTest, RunsEndBeforePlacesDo) {
   auto file = NewFile(1);
   ValueWriter::Options options = WriterOptions(file.get(), /*bits=*/0);

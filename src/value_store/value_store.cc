@@ -251,15 +251,15 @@ ValueGroups ValueStore::GroupsWithRunsIn(const ValueOptions& options,
                                          const std::unordered_set<uint64_t>& files) const {
   ValueGroups picked;
   if (files.empty()) return picked;
-  std::vector<const ValueRunMeta*> wanted, divided;  // the others that such a job copies: of another width
+  std::vector<const ValueRunMeta*> wanted, others;  // that such a job copies, too
   const uint32_t bits = GroupBits(options);
   for (const ValueRunRef& run : version_->runs()) {
     const ValueRunMeta& meta = run->meta();
     if (Busy(meta.group)) continue;
     if (files.count(meta.extent.file_number) != 0) {
       wanted.push_back(&meta);
-    } else if (meta.group.bits != bits) {
-      divided.push_back(&meta);
+    } else if (meta.group.bits != bits || NeverStays(meta)) {
+      others.push_back(&meta);
     }
   }
   if (wanted.empty()) return picked;
@@ -272,7 +272,7 @@ ValueGroups ValueStore::GroupsWithRunsIn(const ValueOptions& options,
     if (Busy(g.group)) continue;
     const auto in_group = [&](const ValueRunMeta* run) { return run->group.Overlaps(g.group); };
     if (std::ranges::none_of(wanted, in_group)) continue;
-    for (const auto* runs : {&wanted, &divided}) {
+    for (const auto* runs : {&wanted, &others}) {
       for (const ValueRunMeta* run : *runs) bytes += in_group(run) ? run->extent.length : 0;
     }
     if (!picked.empty() && bytes > load.JobBytes()) break;

@@ -377,10 +377,8 @@ std::vector<ValueVersion::Group> ValueVersion::Groups() const {
     hint.dead += known.dead;
     if (known.pinned != 0) (held(known) ? hint.pinned : hint.dead) += known.pinned;
     group.events += run->events();
-    if (IsSmallRun(meta)) {
-      ++group.small_runs;
-      group.small_bytes += meta.extent.length;
-    }
+    if (IsSmallRun(meta)) ++group.small_runs;
+    if (IsSmallRun(meta) || NeverStays(meta)) group.small_bytes += meta.extent.length;
     group.newest = std::max(group.newest, meta.creation_time);
     group.oldest_run = std::min(group.oldest_run, meta.run_id);
   }

@@ -32,6 +32,8 @@ struct ValueRequest {
 
 // Its own memory counts in addition to the runs'.
 inline bool IsSmallRun(const ValueRunMeta& run) { return run.extent.length < (32 << 10); }
+// Each collection of its group takes it, also one that is for other runs.
+inline bool NeverStays(const ValueRunMeta& run) { return run.num_values == 0 || run.pinned_hint != 0; }
 
 class ValueVersion {
  public:
@@ -75,7 +77,7 @@ class ValueVersion {
     uint64_t pinned_bytes = 0;  // estimated; of `bytes`, those that only live snapshots see
     uint64_t events = 0;  // records that may have ended values and are not counted
     uint64_t small_runs = 0;
-    uint64_t small_bytes = 0;  // of them
+    uint64_t small_bytes = 0;  // of them, and of larger ones that a merge copies with them
     uint64_t oldest_run = UINT64_MAX;  // id
   };
   std::vector<Group> Groups() const;
