@@ -193,6 +193,7 @@ empty :=
 # try too (cuts, damage, failing calls), and tests of how much values and sections take on the disk and in memory.
 LEFT_OUT := *LsmRandomTest*/*_* Seeds/*ModelTest* *.MatchesAMap *CrashTest* *.Crashes* Seeds/CutTest* \
 	Layouts/RepairTablesTest* RepairValuesTest* OpenTest.EveryCallFailsOnce *DeadSpace* *EndOfLife* *ValueBound* \
+	*StoreBound* *.HashRangeTablesAreSplitInTurns \
 	*.Overflow* BlobOptionsTest* MemoryLimitTest* TablelessPlanTest* KeyStore/TablelessRangesTest* \
 	Indexes/LeveledTest* ValueReadAheadTest* Trees/RangeDeletionTest*
 SHORT_FILTER := -$(subst $(empty) ,:,$(strip $(LEFT_OUT)))
