@@ -26,40 +26,13 @@
 #include <vector>
 
 #include "log_places.h"
-#include "protocol.h"
-#include "written_options.h"
+#include "reader_program.h"
 
 namespace {
 
 using namespace compassdb_import;  // NOLINT: the protocol is all of it
 using rocksdb::Slice;
 using rocksdb::Status;
-
-constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
-// RocksDB's own family, written by persist_stats_to_disk. Its Open fails if it exists already.
-constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
-
-// "1234567890#rocksdb.bytes.written", or the format's version.
-bool IsStatisticsKey(std::string_view key) {
-  if (key.substr(0, 19) == "__persistent_stats_") return true;
-  constexpr size_t kDigits = 10;
-  return key.size() > kDigits + 1 && key[kDigits] == '#' && key.substr(0, kDigits).find_first_not_of("0123456789") == key.npos;
-}
-
-bool WriteFrame(FrameType type, std::string_view payload) {
-  std::string head(1, type);
-  AppendNumber(&head, payload.size());
-  return std::fwrite(head.data(), 1, head.size(), stdout) == head.size() &&
-         std::fwrite(payload.data(), 1, payload.size(), stdout) == payload.size();
-}
-
-void Note(const std::string& text) { WriteFrame(kNote, text); }
-
-int Refuse(const std::string& text) {
-  WriteFrame(kError, text);
-  std::fflush(stdout);
-  return 1;
-}
 
 // Replaces a merge operator that cannot be built here. Without any,
 // RocksDB's iterators may pass over merge operands in silence; with this one
@@ -137,13 +110,6 @@ class PreparedWatch : public rocksdb::WalFilter, public rocksdb::WriteBatch::Han
   std::set<std::string> open_;
 };
 
-struct Request {
-  std::string directory;
-  std::string wal_dir;  // empty: to be found
-  std::vector<std::string> db_paths;
-  std::optional<std::string> merge_delimiter;
-};
-
 class Reader {
  public:
   explicit Reader(Request request) : request_(std::move(request)), directory_(request_.directory) {}
@@ -169,10 +135,7 @@ class Reader {
     if (rocksdb::GetLatestOptionsFileName(directory_, rocksdb::Env::Default(), &file).ok()) {
       written_ = ReadOptionsFile(directory_ + "/" + file);
     }
-    if (!written_.pebble_version.empty()) {
-      return Refuse(directory_ + " is a database of Pebble (" + file + " says pebble_version=" + written_.pebble_version +
-                    "), not of RocksDB");
-    }
+    if (!written_.pebble_version.empty()) return RefusePebble(directory_, file, written_);
     for (const std::string& path : request_.db_paths) db_options_.db_paths.emplace_back(path, UINT64_MAX);
     db_options_.create_if_missing = false;
     db_options_.allow_2pc = true;
@@ -220,14 +183,7 @@ class Reader {
             .PermitUncheckedError();
       }
     }
-    if (written.comparator == std::string(kBytewise) + ".u64ts" || written.comparator == std::string(kReverseBytewise) + ".u64ts") {
-      return Refuse("column family '" + name + "': comparator '" + written.comparator +
-                    "' is of keys with timestamps, which import does not carry over; such data cannot be imported");
-    }
-    if (written.comparator != kBytewise && written.comparator != kReverseBytewise) {
-      return Refuse("column family '" + name + "': comparator '" + written.comparator + "' is neither '" + kBytewise +
-                    "' nor '" + kReverseBytewise + "'; such data cannot be imported");
-    }
+    if (const int code = CheckComparator(name, written.comparator); code != 0) return code;
     options.comparator = written.comparator == kBytewise ? rocksdb::BytewiseComparator() : rocksdb::ReverseBytewiseComparator();
     options.merge_operator = MergeOperatorOf(written);
     if (options.table_factory->IsInstanceOf("CuckooTable")) db_options_.allow_mmap_reads = true;  // it needs that
@@ -247,8 +203,7 @@ class Reader {
           std::make_shared<StringAppend>(written.delimiter ? written.delimiter : request_.merge_delimiter);
       return refusing_[written.name];
     }
-    // Those whose result depends on nothing but the operands. TtlMergeOperator takes the time of the reading.
-    for (const char* own : {"PutOperator", "UInt64AddOperator", "MaxOperator", "BytesXOR", "MergeSortOperator"}) {
+    for (const char* own : kFoldedOperators) {
       std::shared_ptr<rocksdb::MergeOperator> known;
       if (written.merge_operator == own &&
           rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), own, &known).ok() && known != nullptr) {
@@ -275,10 +230,7 @@ class Reader {
         rocksdb::DB::OpenForReadOnly(db_options_, directory_, families_, &handles_, &db);
     if (!s.ok()) return Refuse("cannot open " + directory_ + ": " + s.ToString() + HintOf(s.ToString()));
     db_.reset(db);
-    if (!prepared_.open().empty()) {
-      return Refuse("transaction '" + *prepared_.open().begin() + "' in the logs of " + directory_ +
-                    " is prepared, and import does not carry it over: commit it or roll it back first, with TransactionDB");
-    }
+    if (!prepared_.open().empty()) return RefusePrepared(directory_, *prepared_.open().begin());
     uint64_t needed = 0;
     const bool known = db_->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &needed);
     if (known && !logs_lost_.empty() && needed > newest_log_) return Refuse(logs_lost_);
@@ -295,21 +247,13 @@ class Reader {
       bool all = it->Valid();
       for (; it->Valid() && all; it->Next()) all = IsStatisticsKey({it->key().data(), it->key().size()});
       if (!all || !it->status().ok()) continue;  // StreamFamily reports it
-      Note(std::string("column family '") + kStatsFamily +
-           "' is not imported: it holds statistics that RocksDB itself wrote (persist_stats_to_disk)");
+      NoteStatistics();
       db_->DestroyColumnFamilyHandle(handles_[i]).PermitUncheckedError();
       handles_.erase(handles_.begin() + static_cast<std::ptrdiff_t>(i));
       families_.erase(families_.begin() + static_cast<std::ptrdiff_t>(i));
       break;
     }
     return 0;
-  }
-
-  static std::string HintOf(const std::string& error) {
-    if (error.find("No such file") != std::string::npos) {
-      return " (if the database has db_paths, give each of them, in their order, with --db-path DIR)";
-    }
-    return "";
   }
 
   int StreamAll() {
@@ -349,8 +293,7 @@ class Reader {
     for (it->SeekToFirst(); it->Valid(); it->Next(), ++count) {
       const rocksdb::WideColumns& columns = it->columns();
       if (columns.size() > 1 || (columns.size() == 1 && !columns[0].name().empty())) {
-        return Refuse("column family '" + name + "': key " + it->key().ToString(true) +
-                      " is a wide-column entity (PutEntity); such data cannot be imported");
+        return RefuseEntity(name, it->key().ToString(true));
       }
       payload.clear();
       AppendString(&payload, {it->key().data(), it->key().size()});
@@ -370,15 +313,7 @@ class Reader {
 
   std::string ExplainReadError(const std::string& family, const Status& status) {
     if (!Refused(family)) return "column family '" + family + "' of " + directory_ + ": " + status.ToString();
-    const WrittenFamily& written = written_.families[family];
-    const std::string holds = "column family '" + family + "': it holds merge operands, and ";
-    if (written.AppendsStrings()) {
-      return holds + "OPTIONS do not record the delimiter of merge_operator '" + written.merge_operator +
-             "': give it with --merge-delimiter TEXT";
-    }
-    if (written.merge_operator == kNoMergeOperator) return holds + "OPTIONS name no merge_operator; such data cannot be imported";
-    return holds + "merge_operator '" + written.merge_operator +
-           "' is not one of RocksDB's own that import can fold; such data cannot be imported";
+    return CannotFold(written_.families[family]);
   }
 
   const Request request_;
@@ -396,35 +331,9 @@ class Reader {
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
 
-bool ParseArguments(int argc, char** argv, Request* request) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const bool flag = argument == "--wal-dir" || argument == "--db-path" || argument == "--merge-delimiter";
-    if (!flag) {
-      if (!request->directory.empty()) return false;
-      request->directory = argument;
-      continue;
-    }
-    if (++i == argc) return false;
-    if (argument == "--wal-dir") request->wal_dir = argv[i];
-    if (argument == "--db-path") request->db_paths.push_back(argv[i]);
-    if (argument == "--merge-delimiter") request->merge_delimiter = argv[i];
-  }
-  return !request->directory.empty();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  Request request;
-  if (!ParseArguments(argc, argv, &request)) {
-    std::fprintf(stderr, "usage: compassdb-rocksdb-reader-of-all DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT] "
-                         "(run by `compassdb import`)\n");
-    return 2;
-  }
-  try {
-    return Reader(std::move(request)).Run();
-  } catch (const std::exception& e) {
-    return Refuse("RocksDB ended the reading: " + WhatEnded(e));
-  }
+  return RunReader(argc, argv, "compassdb-rocksdb-reader-of-all", "RocksDB ended the reading: ",
+                   [](Request request) { return Reader(std::move(request)).Run(); });
 }

@@ -16,12 +16,11 @@
 
 #include "env/file_system.h"
 #include "log_places.h"
-#include "protocol.h"
+#include "reader_program.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb_files/source_database.h"
-#include "written_options.h"
 
 namespace {
 
@@ -33,31 +32,6 @@ using rocksdb::Status;
 // Reads what src/rocksdb_files/ does not: it contains RocksDB.
 constexpr char kOtherReader[] = "compassdb-rocksdb-reader-of-all";
 constexpr uint64_t kRecordsPerProgress = 1024;
-constexpr char kReverseBytewise[] = "rocksdb.ReverseBytewiseComparator";
-// RocksDB's own family, written by persist_stats_to_disk. Its Open fails if it exists already.
-constexpr char kStatsFamily[] = "___rocksdb_stats_history___";
-
-// "1234567890#rocksdb.bytes.written", or the format's version.
-bool IsStatisticsKey(std::string_view key) {
-  if (key.substr(0, 19) == "__persistent_stats_") return true;
-  constexpr size_t kDigits = 10;
-  return key.size() > kDigits + 1 && key[kDigits] == '#' && key.substr(0, kDigits).find_first_not_of("0123456789") == key.npos;
-}
-
-bool WriteFrame(FrameType type, std::string_view payload) {
-  std::string head(1, type);
-  AppendNumber(&head, payload.size());
-  return std::fwrite(head.data(), 1, head.size(), stdout) == head.size() &&
-         std::fwrite(payload.data(), 1, payload.size(), stdout) == payload.size();
-}
-
-void Note(const std::string& text) { WriteFrame(kNote, text); }
-
-int Refuse(const std::string& text) {
-  WriteFrame(kError, text);
-  std::fflush(stdout);
-  return 1;
-}
 
 // Folds the operands of a family, or refuses.
 class Folder {
@@ -68,8 +42,7 @@ class Folder {
       delimiter_ = written.delimiter ? written.delimiter : delimiter;
       return;
     }
-    // Those whose result depends on nothing but the operands. TtlMergeOperator takes the time of the reading.
-    for (const char* own : {"PutOperator", "UInt64AddOperator", "MaxOperator", "BytesXOR", "MergeSortOperator"}) {
+    for (const char* own : kFoldedOperators) {
       if (written.merge_operator == own) {
         rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), own, &operator_).PermitUncheckedError();
       }
@@ -78,13 +51,8 @@ class Folder {
 
   // Empty, or what cannot be carried over.
   std::string Fold(const rocksdb_files::SourceCursor& cursor, std::string* value) const {
-    const std::string holds = "column family '" + written_.name + "': it holds merge operands, and ";
-    if (written_.AppendsStrings()) return Append(cursor, holds, value);
-    if (written_.merge_operator == kNoMergeOperator) return holds + "OPTIONS name no merge_operator; such data cannot be imported";
-    if (operator_ == nullptr) {
-      return holds + "merge_operator '" + written_.merge_operator +
-             "' is not one of RocksDB's own that import can fold; such data cannot be imported";
-    }
+    if (written_.AppendsStrings()) return Append(cursor, value);
+    if (operator_ == nullptr) return CannotFold(written_);
     const std::vector<Slice> operands(cursor.operands().begin(), cursor.operands().end());
     Slice base;
     if (cursor.value() != nullptr) base = *cursor.value();
@@ -103,7 +71,7 @@ class Folder {
 
  private:
   // Without a delimiter only values of one part are taken.
-  std::string Append(const rocksdb_files::SourceCursor& cursor, const std::string& holds, std::string* value) const {
+  std::string Append(const rocksdb_files::SourceCursor& cursor, std::string* value) const {
     value->clear();
     bool first = true;
     const auto add = [&](const std::string& part) {
@@ -114,21 +82,12 @@ class Folder {
     if (cursor.value() != nullptr) add(*cursor.value());
     for (const std::string& operand : cursor.operands()) add(operand);
     if (delimiter_ || cursor.operands().size() + (cursor.value() == nullptr ? 0 : 1) <= 1) return "";
-    return holds + "OPTIONS do not record the delimiter of merge_operator '" + written_.merge_operator +
-           "': give it with --merge-delimiter TEXT";
+    return CannotFold(written_);
   }
 
   WrittenFamily written_;
   std::optional<std::string> delimiter_;
   std::shared_ptr<rocksdb::MergeOperator> operator_;
-};
-
-struct Request {
-  std::string directory;
-  std::string wal_dir;  // empty: to be found
-  std::vector<std::string> db_paths;
-  std::optional<std::string> merge_delimiter;
-  char** argv = nullptr;
 };
 
 class Reader {
@@ -155,10 +114,7 @@ class Reader {
   int LoadOptions() {
     const std::string file = NewestOptions();
     if (!file.empty()) written_ = ReadOptionsFile(directory_ + "/" + file);
-    if (!written_.pebble_version.empty()) {
-      return Refuse(directory_ + " is a database of Pebble (" + file + " says pebble_version=" + written_.pebble_version +
-                    "), not of RocksDB");
-    }
+    if (!written_.pebble_version.empty()) return RefusePebble(directory_, file, written_);
     return 0;
   }
 
@@ -202,10 +158,7 @@ class Reader {
     const Status s = rocksdb_files::SourceDatabase::Open(options, &database_);
     if (!s.ok()) return Refuse("cannot open " + directory_ + ": " + s.ToString());
     const std::vector<std::string> prepared = database_->PreparedTransactions();
-    if (!prepared.empty()) {
-      return Refuse("transaction '" + prepared[0] + "' in the logs of " + directory_ +
-                    " is prepared, and import does not carry it over: commit it or roll it back first, with TransactionDB");
-    }
+    if (!prepared.empty()) return RefusePrepared(directory_, prepared[0]);
     if (!logs_lost_.empty() && database_->manifest().min_log_to_keep > newest_log_) return Refuse(logs_lost_);
     if (!logs_note_.empty()) Note(logs_note_);
     if (database_->log_torn()) Note("the last log ends inside of a record: what was written last before a crash is not there");
@@ -217,14 +170,7 @@ class Reader {
   }
 
   int AddFamily(uint32_t id, const std::string& name, const std::string& comparator) {
-    if (comparator == std::string(kBytewise) + ".u64ts" || comparator == std::string(kReverseBytewise) + ".u64ts") {
-      return Refuse("column family '" + name + "': comparator '" + comparator +
-                    "' is of keys with timestamps, which import does not carry over; such data cannot be imported");
-    }
-    if (comparator != kBytewise && comparator != kReverseBytewise) {
-      return Refuse("column family '" + name + "': comparator '" + comparator + "' is neither '" + kBytewise + "' nor '" +
-                    kReverseBytewise + "'; such data cannot be imported");
-    }
+    if (const int code = CheckComparator(name, comparator); code != 0) return code;
     WrittenFamily& written = written_.families[name];
     written.name = name;
     folders_[name] = Folder(written, request_.merge_delimiter);
@@ -243,7 +189,7 @@ class Reader {
     return s.IsNotSupported() && (text.find("class PlainTable") != text.npos || text.find("class CuckooTable") != text.npos);
   }
 
-  // The program that contains RocksDB begins anew. What was written so far is small, still in the buffer, and ends here.
+  // The program that contains RocksDB begins again. What was written so far is small, still in the buffer, and ends here.
   int StartOther() const {
     std::error_code error;
     const std::string self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -261,19 +207,11 @@ class Reader {
       bool all = it->Valid();
       for (; it->Valid() && all; it->Next()) all = IsStatisticsKey(it->key());
       if (!all || !it->status().ok()) continue;  // StreamFamily reports it
-      Note(std::string("column family '") + kStatsFamily +
-           "' is not imported: it holds statistics that RocksDB itself wrote (persist_stats_to_disk)");
+      NoteStatistics();
       families_.erase(family);
       break;
     }
     return 0;
-  }
-
-  static std::string HintOf(const std::string& error) {
-    if (error.find("No such file") != std::string::npos) {
-      return " (if the database has db_paths, give each of them, in their order, with --db-path DIR)";
-    }
-    return "";
   }
 
   int StreamAll() {
@@ -305,10 +243,7 @@ class Reader {
     rocksdb_files::SourceCursor* const it = family->cursor.get();
     uint64_t count = 0;
     for (it->SeekToFirst(); it->Valid(); it->Next(), ++count) {
-      if (it->entity()) {
-        return Refuse("column family '" + family->name + "': key " + Slice(it->key()).ToString(true) +
-                      " is a wide-column entity (PutEntity); such data cannot be imported");
-      }
+      if (it->entity()) return RefuseEntity(family->name, Slice(it->key()).ToString(true));
       const std::string* value = it->value();
       if (!it->operands().empty()) {
         const std::string refusal = folders_[family->name].Fold(*it, &folded);
@@ -342,36 +277,9 @@ class Reader {
   uint64_t bytes_in_all_ = 0;
 };
 
-bool ParseArguments(int argc, char** argv, Request* request) {
-  request->argv = argv;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const bool flag = argument == "--wal-dir" || argument == "--db-path" || argument == "--merge-delimiter";
-    if (!flag) {
-      if (!request->directory.empty()) return false;
-      request->directory = argument;
-      continue;
-    }
-    if (++i == argc) return false;
-    if (argument == "--wal-dir") request->wal_dir = argv[i];
-    if (argument == "--db-path") request->db_paths.push_back(argv[i]);
-    if (argument == "--merge-delimiter") request->merge_delimiter = argv[i];
-  }
-  return !request->directory.empty();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  Request request;
-  if (!ParseArguments(argc, argv, &request)) {
-    std::fprintf(stderr, "usage: compassdb-rocksdb-reader DIR [--wal-dir DIR] [--db-path DIR]... [--merge-delimiter TEXT] "
-                         "(run by `compassdb import`)\n");
-    return 2;
-  }
-  try {
-    return Reader(std::move(request)).Run();
-  } catch (const std::exception& e) {
-    return Refuse("the reading ended: " + WhatEnded(e));
-  }
+  return RunReader(argc, argv, "compassdb-rocksdb-reader", "the reading ended: ",
+                   [](Request request) { return Reader(std::move(request)).Run(); });
 }
