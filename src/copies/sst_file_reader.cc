@@ -36,7 +36,7 @@ Status SstFileReader::Open(const std::string& file_path) {
   rep_->file.reset();
   rep_->foreign.reset();
   if (foreign) {
-    return compassdb::ExternalTable::Open(
+    return compassdb::ExternalTable::OpenRocksDbs(
         {.fs = rep_->fs.get(), .path = file_path, .comparator = rep_->options.comparator, .import = true}, &rep_->foreign);
   }
   return compassdb::TableFile::Open(rep_->fs.get(), file_path, rep_->options.comparator,

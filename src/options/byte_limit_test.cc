@@ -14,6 +14,20 @@ namespace {
 using rocksdb::ByteLimit;
 using rocksdb::DBOptions;
 
+// Of 20,000 options of random bytes, those that read as something else than `unset`.
+template <class Option, class Value>
+int CountRead(const Value& unset) {
+  Random random(3);
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string bytes = random.Bytes(sizeof(Option));
+    Option option;
+    std::memcpy(static_cast<void*>(&option), bytes.data(), bytes.size());
+    read += option != unset;
+  }
+  return read;
+}
+
 TEST(ByteLimit, KeepsWholePages) {
   EXPECT_EQ(0u, ByteLimit());
   EXPECT_EQ(0u, ByteLimit(0));
@@ -25,15 +39,7 @@ TEST(ByteLimit, KeepsWholePages) {
 
 // A DBOptions copied by a program that does not know the member has anything there.
 TEST(ByteLimit, WhatWasNotWrittenReadsAsNone) {
-  Random random(3);
-  int read = 0;
-  for (int i = 0; i < 20000; ++i) {
-    const std::string bytes = random.Bytes(sizeof(ByteLimit));
-    ByteLimit limit;
-    std::memcpy(static_cast<void*>(&limit), bytes.data(), bytes.size());
-    read += limit != 0;
-  }
-  EXPECT_LE(read, 5);  // one in 65,536
+  EXPECT_LE(CountRead<ByteLimit>(uint64_t{0}), 5);  // one in 65,536
   for (int byte : {0x00, 0x20, 0x55, 0x7f, 0xff}) {
     ByteLimit limit;
     std::memset(static_cast<void*>(&limit), byte, sizeof(limit));
@@ -56,15 +62,7 @@ void ReadsWhatWasWritten(std::initializer_list<typename Option::Value> values) {
     copy = value;
     EXPECT_EQ(value, copy);
   }
-  Random random(3);
-  int read = 0;
-  for (int i = 0; i < 20000; ++i) {
-    const std::string bytes = random.Bytes(sizeof(Option));
-    Option option;
-    std::memcpy(static_cast<void*>(&option), bytes.data(), bytes.size());
-    read += option != initial;
-  }
-  EXPECT_LE(read, 5);
+  EXPECT_LE(CountRead<Option>(initial), 5);
   for (int byte = 0; byte < 256; ++byte) {
     Option option;
     std::memset(static_cast<void*>(&option), byte, sizeof(option));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which segment groups are collected next (HashKV 3.3). Pure functions of a version.
 //
-// A job has one commit, whatever it copies. So it takes several small groups, up to the volume of one of the fewest
+// A job has one commit for any volume. So it takes several small groups, up to the volume of one of the fewest
 // groups (ValueLoad::JobBytes): syncs depend on the volume, and not on the number of groups.
 #pragma once
 
@@ -52,7 +52,7 @@ struct ValueLoad {
   uint64_t Reserve(const ValueOptions& options) const;
 };
 
-// A copy fits under the bound beside those of running jobs and a flush that is being written. One by itself always may
+// A copy fits under the bound in addition to those of running jobs and a flush that is being written. One by itself always may
 // begin: flushes leave room for it.
 bool MayCopy(const ValueGcInput& input, const ValueLoad& load, const ValueOptions& options);
 

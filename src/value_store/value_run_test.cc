@@ -854,7 +854,7 @@ TEST(ValueGcPolicyTest, SmallGroupsShareAJob) {
       EXPECT_EQ(first[1].prefix, 77u);
       EXPECT_EQ(first[2].prefix, 500u);
     }
-    // A second job takes others. It counts as one copy of that volume, whatever it takes.
+    // A second job takes others. It counts as one copy of that volume, whichever groups it takes.
     input.busy = {first};
     const ValueGroups second = PickValueGroups(input, options, &rnd);
     EXPECT_GE(second.size(), 7u);
@@ -949,7 +949,7 @@ TEST(ValueGcPolicyTest, ManySmallRunsBecomeOne) {
   EXPECT_EQ(FirstOf(PickGroupsToMerge(input, options))->prefix, 6u);
   input.busy.push_back({{6, 6}});
   EXPECT_EQ(FirstOf(PickGroupsToMerge(input, options))->prefix, 5u);
-  // Its copy needs room beside that one's and a flush.
+  // Its copy needs room in addition to that one's and a flush.
   const uint64_t room = ValueLoad(input.groups).Bound(options) - (640 << 20);
   input.flushing_bytes = room - (20 << 20);
   EXPECT_TRUE(FirstOf(PickGroupsToMerge(input, options)));

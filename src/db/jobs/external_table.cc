@@ -218,15 +218,17 @@ Status ExternalTable::Open(const Source& source, std::shared_ptr<const ExternalT
   bool of_rocksdb = false;
   Status s = IsRocksDbTable(source.fs, source.path, &of_rocksdb);
   if (!s.ok()) return s;
-  if (of_rocksdb) {
-    auto foreign = std::make_shared<ForeignTable>();
-    s = foreign->Open(source);
-    if (s.ok()) *table = std::move(foreign);
-    return s;
-  }
+  if (of_rocksdb) return OpenRocksDbs(source, table);
   auto own = std::make_shared<OwnTable>();
   s = own->Open(source);
   if (s.ok()) *table = std::move(own);
+  return s;
+}
+
+Status ExternalTable::OpenRocksDbs(const Source& source, std::shared_ptr<const ExternalTable>* table) {
+  auto foreign = std::make_shared<ForeignTable>();
+  const Status s = foreign->Open(source);
+  if (s.ok()) *table = std::move(foreign);
   return s;
 }
 

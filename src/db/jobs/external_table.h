@@ -29,6 +29,8 @@ class ExternalTable {
   };
   // Errors name the path.
   static Status Open(const Source& source, std::shared_ptr<const ExternalTable>* table);
+  // For which IsRocksDbTable is true.
+  static Status OpenRocksDbs(const Source& source, std::shared_ptr<const ExternalTable>* table);
   virtual ~ExternalTable() = default;
   ExternalTable(const ExternalTable&) = delete;
   ExternalTable& operator=(const ExternalTable&) = delete;
